@@ -1,0 +1,56 @@
+import type { Envelope } from "../envelope/envelope.js";
+import type { Sink } from "./sink.js";
+
+/** Says whether the destination can take a write now; throws the `SinkError` that says why not. */
+export interface HealthcheckAbility {
+  healthcheck(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes what the sink needs in the destination (a table, a collection, a folder). */
+export interface EnsureSchemaAbility {
+  ensureSchema(signal: AbortSignal): Promise<void>;
+}
+
+/** Answers which of these messages are stored already, one flag per message in order. */
+export interface LookupAbility {
+  lookup(messages: readonly Envelope[], signal: AbortSignal): Promise<readonly boolean[]>;
+}
+
+/** Answers, per batch, whether a write of unknown outcome may be repeated (WO-RT-01). Absent means `unsafe`. */
+export interface RetrySafetyAbility {
+  retrySafety(messages: readonly Envelope[]): "safe" | "unsafe";
+}
+
+/** Declares that the sink keeps lane order inside a batch and stops a lane at a failure (FW-RUN-35). */
+export interface OrderedBatchesAbility {
+  readonly orderedBatches: true;
+}
+
+function has(sink: Sink, name: string): boolean {
+  return typeof (sink as unknown as Record<string, unknown>)[name] === "function";
+}
+
+/** True when the sink can answer a health check. */
+export function hasHealthcheck(sink: Sink): sink is Sink & HealthcheckAbility {
+  return has(sink, "healthcheck");
+}
+
+/** True when the sink can make its own schema. */
+export function hasEnsureSchema(sink: Sink): sink is Sink & EnsureSchemaAbility {
+  return has(sink, "ensureSchema");
+}
+
+/** True when the sink can say which messages it has. */
+export function hasLookup(sink: Sink): sink is Sink & LookupAbility {
+  return has(sink, "lookup");
+}
+
+/** True when the sink answers for retry safety. */
+export function hasRetrySafety(sink: Sink): sink is Sink & RetrySafetyAbility {
+  return has(sink, "retrySafety");
+}
+
+/** True when the sink keeps lane order inside a batch. */
+export function hasOrderedBatches(sink: Sink): sink is Sink & OrderedBatchesAbility {
+  return (sink as unknown as Record<string, unknown>)["orderedBatches"] === true;
+}
