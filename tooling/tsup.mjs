@@ -1,11 +1,26 @@
-/** Build settings of every published package: ESM, declarations, source maps, one file per entry. */
-export function preset(entry) {
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Source file of a built file: `./dist/runtime.js` comes from `src/runtime.ts`. */
+function sourceOf(built) {
+  return built.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts");
+}
+
+/** Sources of everything that a manifest's `exports` and `bin` point to. */
+export function entries({ exports = {}, bin = {} }) {
+  const doors = Object.values(exports).map((door) => (typeof door === "string" ? door : door.default));
+  return [...doors, ...Object.values(bin)].filter((file) => file.startsWith("./dist/") && file.endsWith(".js")).map(sourceOf);
+}
+
+/** Build settings of the package in `directory`: ESM, one file per door, source maps, declarations when a door has types. */
+export function preset(directory) {
+  const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   return {
-    entry,
+    entry: entries(manifest),
     format: ["esm"],
     target: "node20.19",
     platform: "node",
-    dts: true,
+    dts: Object.values(manifest.exports ?? {}).some((door) => typeof door === "object" && "types" in door),
     sourcemap: true,
     clean: true,
     splitting: true,

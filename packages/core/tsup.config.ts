@@ -1,3 +1,3 @@
 import { preset } from "@sinks/tooling/tsup";
 
-export default preset(["src/index.ts", "src/runtime.ts"]);
+export default preset(import.meta.dirname);

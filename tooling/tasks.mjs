@@ -1,0 +1,17 @@
+const turbo = (...tasks) => ["turbo", "run", ...tasks, "--output-logs=errors-only", "--log-order=grouped"];
+const build = turbo("build");
+
+const tasks = {
+  build: () => [build],
+  demo: (args) => [build, ["node", "tooling/demo/demo.mjs", ...args]],
+  test: (args) => [build, ["node", "tooling/test/run.mjs", ...args]],
+  bench: (args) => [build, ["node", "tooling/bench/bench.mjs", ...args]],
+  check: (args) => [[...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package"), ...args]],
+  fix: () => [["biome", "check", "--write", "."]],
+  release: () => [build, ["changeset", "publish"]],
+};
+
+/** The commands of a task, in order, or null for a word that names none. */
+export function commandsOf(task, args) {
+  return Object.hasOwn(tasks, task) ? tasks[task](args) : null;
+}
