@@ -12,6 +12,10 @@ export function entries({ exports = {}, bin = {} }) {
   return [...doors, ...Object.values(bin)].filter((file) => file.startsWith("./dist/") && file.endsWith(".js")).map(sourceOf);
 }
 
+function hasTypes({ exports = {} }) {
+  return Object.values(exports).some((door) => typeof door === "object" && "types" in door);
+}
+
 /** Build settings of the package in `directory`: ESM, one file per door, source maps, declarations when a door has types. */
 export function preset(directory) {
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
@@ -20,7 +24,9 @@ export function preset(directory) {
     format: ["esm"],
     target: "node20.19",
     platform: "node",
-    dts: Object.values(manifest.exports ?? {}).some((door) => typeof door === "object" && "types" in door),
+    // tsup's declaration build still sets `baseUrl`, which TypeScript 6 only accepts with this word.
+    dts: hasTypes(manifest) ? { compilerOptions: { ignoreDeprecations: "6.0" } } : false,
+    silent: true,
     sourcemap: true,
     clean: true,
     splitting: true,
