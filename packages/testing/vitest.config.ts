@@ -1,3 +1,3 @@
 import { preset } from "@sinks/tooling/vitest";
 
-export default preset();
+export default preset(import.meta.dirname);
