@@ -69,7 +69,7 @@ export async function resolveServer(recipe: ServerRecipe, options: ResolveOption
     const binary = await inspect(recipe, result.binary, `cached ${place}`);
     if (accept(binary, place)) return binary;
   }
-  const engine = await dockerEngineVersion();
+  const engine = await dockerEngineVersion(environment);
   if (engine !== null) return { kind: "container", image: recipe.image };
   tried.push("Docker: no engine answers");
   if (outdated !== null) return outdated;
