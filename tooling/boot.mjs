@@ -92,7 +92,7 @@ async function main([task, ...args]) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   // A terminal's Ctrl-C reaches the child by itself; the child decides, and its exit code is ours. SIGTERM reaches only us.
-  process.on("SIGINT", () => {});
+  process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => running?.kill("SIGTERM"));
   process.exitCode = await main(process.argv.slice(2));
 }
