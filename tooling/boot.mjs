@@ -21,7 +21,12 @@ export function manifests(directory) {
 /** Digest of the manifests' names and bytes: the same digest means the same installation. */
 export function stampOf(directory) {
   const hash = createHash("sha256");
-  for (const file of manifests(directory)) hash.update(file).update("\0").update(readFileSync(join(directory, file))).update("\0");
+  for (const file of manifests(directory))
+    hash
+      .update(file)
+      .update("\0")
+      .update(readFileSync(join(directory, file)))
+      .update("\0");
   return hash.digest("hex");
 }
 
@@ -35,7 +40,13 @@ export function withoutNpmVariables(environment) {
 /** The environment of a task: local commands first, nothing that reports to anyone. */
 export function taskEnvironment(environment, directory) {
   const binaries = [join(directory, "node_modules", ".bin"), environment.PATH].filter(Boolean).join(delimiter);
-  return { ...withoutNpmVariables(environment), PATH: binaries, DO_NOT_TRACK: "1", TURBO_TELEMETRY_DISABLED: "1", TURBO_NO_UPDATE_NOTIFIER: "1" };
+  return {
+    ...withoutNpmVariables(environment),
+    PATH: binaries,
+    DO_NOT_TRACK: "1",
+    TURBO_TELEMETRY_DISABLED: "1",
+    TURBO_NO_UPDATE_NOTIFIER: "1",
+  };
 }
 
 /** True when this Node satisfies a minimum given as `major.minor`. */

@@ -39,7 +39,13 @@ describe("the stamp of an installation", () => {
 });
 
 test("the variables of an outer npm do not reach an inner one, but where packages come from does", () => {
-  const environment = { npm_config_registry: "r", npm_config_cache: "c", npm_lifecycle_event: "test", npm_config_workspaces: "true", HOME: "h" };
+  const environment = {
+    npm_config_registry: "r",
+    npm_config_cache: "c",
+    npm_lifecycle_event: "test",
+    npm_config_workspaces: "true",
+    HOME: "h",
+  };
   expect(withoutNpmVariables(environment)).toEqual({ npm_config_registry: "r", npm_config_cache: "c", HOME: "h" });
 });
 
@@ -64,6 +70,9 @@ test("an unknown task has no commands, a known one hands its arguments on", () =
 });
 
 test("a package's build entries are its doors and commands", () => {
-  const manifest = { exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" }, "./package.json": "./package.json" }, bin: { sinks: "./dist/sinks.js" } };
+  const manifest = {
+    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" }, "./package.json": "./package.json" },
+    bin: { sinks: "./dist/sinks.js" },
+  };
   expect(entries(manifest)).toEqual(["src/index.ts", "src/sinks.ts"]);
 });

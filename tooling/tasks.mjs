@@ -8,7 +8,7 @@ const tasks = {
   demo: (args) => [build, ["node", "tooling/demo/demo.mjs", ...args]],
   test: (args) => [["node", "tooling/test/run.mjs", ...args]],
   bench: (args) => [build, ["node", "tooling/bench/bench.mjs", ...args]],
-  check: (args) => [[...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package"), ...args]],
+  check: (args) => [[...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package"), "--continue=dependencies-successful", ...args]],
   fix: () => [["biome", "check", "--write", "."]],
   release: () => [build, ["changeset", "publish"]],
 };

@@ -34,7 +34,8 @@ export function coreMap({ files }) {
     if (folder === null) continue;
     for (const { specifier, line } of imports(file)) {
       const target = specifier.startsWith(".") ? folderOf(posix.join(posix.dirname(file.path), specifier)) : null;
-      if (target !== null && mustNotImport[folder]?.includes(target)) findings.push({ path: file.path, line, message: `${folder}/ must not know ${target}/` });
+      if (target !== null && mustNotImport[folder]?.includes(target))
+        findings.push({ path: file.path, line, message: `${folder}/ must not know ${target}/` });
       if (mustNotLoad[folder]?.test(specifier)) findings.push({ path: file.path, line, message: `${folder}/ must not load ${specifier}` });
     }
     findings.push(...forbiddenCalls(file, folder), ...(folder === "connector" ? settlementWords(file) : []));

@@ -49,7 +49,9 @@ describe("arrows", () => {
 
   test("refuses a dependency against the arrows", () => {
     const cli = { ...manifests["apps/cli/package.json"], dependencies: { "@sinks/file": "*" } };
-    expect(messages(arrows, { "apps/cli/package.json": cli })).toEqual(["apps/cli/package.json:1 a program does not depend on @sinks/file"]);
+    expect(messages(arrows, { "apps/cli/package.json": cli })).toEqual([
+      "apps/cli/package.json:1 a program does not depend on @sinks/file",
+    ]);
   });
 
   test("accepts what the design allows", () => {
@@ -92,10 +94,13 @@ describe("coreMap", () => {
 });
 
 describe("settlement", () => {
-  test.each(["delivery.ack();", "await message.ackAck({ timeout: 1 });", "held.nak(5);", "message.term();", "message.working();"])("refuses elsewhere: %s", (text) => {
-    expect(messages(settlement, { "packages/core/src/runner/lease.ts": text })).toHaveLength(1);
-    expect(messages(settlement, { "packages/core/src/runner/settle.ts": text })).toEqual([]);
-  });
+  test.each(["delivery.ack();", "await message.ackAck({ timeout: 1 });", "held.nak(5);", "message.term();", "message.working();"])(
+    "refuses elsewhere: %s",
+    (text) => {
+      expect(messages(settlement, { "packages/core/src/runner/lease.ts": text })).toHaveLength(1);
+      expect(messages(settlement, { "packages/core/src/runner/settle.ts": text })).toEqual([]);
+    },
+  );
 
   test("refuses a word of the ack protocol outside settle and source", () => {
     const text = `connection.publish(reply, encode("+ACK")); connection.publish(reply, \`-NAK \${delay}\`);`;
@@ -105,16 +110,21 @@ describe("settlement", () => {
 });
 
 describe("fileNames", () => {
-  test.each(["packages/core/src/runner/laneTable.ts", "packages/core/src/Runner.ts", "docs/guides/First_Steps.md", "packages/core/src/writeMap/apply.ts"])(
-    "refuses a name that is not kebab-case: %s",
+  test.each([
+    "packages/core/src/runner/laneTable.ts",
+    "packages/core/src/Runner.ts",
+    "docs/guides/First_Steps.md",
+    "packages/core/src/writeMap/apply.ts",
+  ])("refuses a name that is not kebab-case: %s", (path) => {
+    expect(messages(fileNames, { [path]: "" })).toEqual([expect.stringContaining("is not kebab-case")]);
+  });
+
+  test.each(["packages/core/src/utils.ts", "packages/file/src/common/path.ts", "apps/cli/src/types.ts", "tooling/helpers.mjs"])(
+    "refuses a name that says nothing: %s",
     (path) => {
-      expect(messages(fileNames, { [path]: "" })).toEqual([expect.stringContaining("is not kebab-case")]);
+      expect(messages(fileNames, { [path]: "" })).toEqual([expect.stringContaining("does not say what is in it")]);
     },
   );
-
-  test.each(["packages/core/src/utils.ts", "packages/file/src/common/path.ts", "apps/cli/src/types.ts", "tooling/helpers.mjs"])("refuses a name that says nothing: %s", (path) => {
-    expect(messages(fileNames, { [path]: "" })).toEqual([expect.stringContaining("does not say what is in it")]);
-  });
 
   test("refuses a file of more than 400 lines", () => {
     const path = "packages/core/src/runner/runner.ts";
@@ -123,7 +133,13 @@ describe("fileNames", () => {
   });
 
   test("accepts well-known and dotted names", () => {
-    const paths = ["packages/core/README.md", "packages/core/test/lanes.integration.test.ts", "packages/core/tsup.config.ts", "LICENSE", ".github/workflows/check.yml"];
+    const paths = [
+      "packages/core/README.md",
+      "packages/core/test/lanes.integration.test.ts",
+      "packages/core/tsup.config.ts",
+      "LICENSE",
+      ".github/workflows/check.yml",
+    ];
     expect(messages(fileNames, Object.fromEntries(paths.map((path) => [path, ""])))).toEqual([]);
   });
 });
@@ -156,7 +172,8 @@ describe("sourceStyle", () => {
   test("accepts doors, comments about what is forbidden, and names of others", () => {
     const files = {
       "packages/file/src/index.ts": `/** The connector. */\nexport { file } from "./connector.js";\nexport type { FileOptions } from "./options.js";`,
-      "packages/core/src/source/consumer.ts": "// console.log is not used here\nexport const limit = (info) => info.config.max_msgs + info.opts;",
+      "packages/core/src/source/consumer.ts":
+        "// console.log is not used here\nexport const limit = (info) => info.config.max_msgs + info.opts;",
       "apps/cli/src/main.ts": `console.error("x");`,
     };
     expect(messages(sourceStyle, files)).toEqual([]);
@@ -164,7 +181,12 @@ describe("sourceStyle", () => {
 });
 
 test("machinePaths finds places of one machine, and leaves relative and public ones alone", () => {
-  const bad = [join("..", "shared", "design.md"), ["", "work", "main"].join("/"), ["", "root", "x"].join("/"), ["", "home", "ada", "x"].join("/")];
+  const bad = [
+    join("..", "shared", "design.md"),
+    ["", "work", "main"].join("/"),
+    ["", "root", "x"].join("/"),
+    ["", "home", "ada", "x"].join("/"),
+  ];
   for (const place of bad) expect(messages(machinePaths, { "docs/guide.md": `\nsee ${place}` })).toHaveLength(1);
   expect(messages(machinePaths, { "docs/guide.md": "https://example.com/work/x ./work/ /var/lib ../shared-state/x" })).toEqual([]);
 });

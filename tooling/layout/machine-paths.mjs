@@ -8,7 +8,8 @@ export function machinePaths({ files }) {
     const wholly = places.some((place) => place.test(text));
     if (!wholly) continue;
     text.split("\n").forEach((line, index) => {
-      if (places.some((place) => place.test(line))) findings.push({ path, line: index + 1, message: "names a place that only one machine has" });
+      if (places.some((place) => place.test(line)))
+        findings.push({ path, line: index + 1, message: "names a place that only one machine has" });
     });
   }
   return findings;

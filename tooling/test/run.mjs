@@ -22,7 +22,11 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => running?.ki
 
 function run(command, args) {
   return new Promise((done) => {
-    running = spawn(command, args, { cwd: root, env: { ...process.env, SINKS_TALLY_FILE: tallyFile }, stdio: ["ignore", "inherit", "inherit"] });
+    running = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, SINKS_TALLY_FILE: tallyFile },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
     const deadline = setTimeout(() => {
       process.stdout.write(`The tests did not end within ${deadlineMs / 60_000} minutes and are stopped.\n`);
       running.kill("SIGTERM");

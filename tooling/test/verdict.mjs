@@ -4,7 +4,13 @@ const kinds = ["unit", "integration", "fault"];
 export function vitestArguments(args) {
   const chosen = args.filter((argument) => kinds.includes(argument));
   const rest = args.filter((argument) => !kinds.includes(argument));
-  return ["run", "--reporter=default", "--reporter=./tooling/test/tally-reporter.mjs", ...chosen.map((kind) => `--project=* ${kind}`), ...rest];
+  return [
+    "run",
+    "--reporter=default",
+    "--reporter=./tooling/test/tally-reporter.mjs",
+    ...chosen.map((kind) => `--project=* ${kind}`),
+    ...rest,
+  ];
 }
 
 const nothing = { passed: 0, failed: 0, skipped: 0, failures: [], skips: [] };
