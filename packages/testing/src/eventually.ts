@@ -31,7 +31,8 @@ export async function eventually<Answer>(condition: () => Answer | Promise<Answe
       failure = error;
     }
     if (performance.now() >= end) break;
-    await wait(options.intervalMs ?? 20, undefined, options.signal === undefined ? {} : { signal: options.signal });
+    // An aborted wait ends early; the look at the signal above then throws its reason.
+    await wait(options.intervalMs ?? 20, undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(() => undefined);
   }
   const detail = failure === undefined ? `last answer: ${String(last)}` : `last error: ${failure instanceof Error ? failure.message : String(failure)}`;
   throw new Error(`gave up waiting for ${options.what} after ${options.deadlineMs} ms (${detail})`, { cause: failure });

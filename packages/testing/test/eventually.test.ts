@@ -28,5 +28,5 @@ test("a signal ends the wait", async () => {
   const controller = new AbortController();
   const waiting = eventually(() => false, { deadlineMs: 60_000, what: "nothing", intervalMs: 30_000, signal: controller.signal });
   controller.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow();
+  await expect(waiting).rejects.toThrow("enough");
 });
