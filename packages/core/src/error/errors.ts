@@ -36,7 +36,7 @@ export class SinksError extends Error {
   readonly code: ErrorCode;
   readonly destinationCode: string | null;
   /** @internal Class names from the root down. */
-  readonly [brand]: readonly ErrorKind[];
+  declare readonly [brand]: readonly ErrorKind[];
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message);
