@@ -8,8 +8,14 @@ const tasks = {
   demo: (args) => [build, ["node", "tooling/demo/demo.mjs", ...args]],
   test: (args) => [["node", "tooling/test/run.mjs", ...args]],
   bench: (args) => [build, ["node", "tooling/bench/bench.mjs", ...args]],
-  check: (args) => [[...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package"), "--continue=dependencies-successful", ...args]],
+  check: (args) => [
+    [...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package"), "--continue=dependencies-successful", ...args],
+  ],
   fix: () => [["biome", "check", "--write", "."]],
+  "release-version": () => [
+    ["changeset", "version"],
+    ["pnpm", "install", "--lockfile-only", "--no-frozen-lockfile"],
+  ],
   release: () => [build, ["changeset", "publish"]],
 };
 
