@@ -10,8 +10,13 @@ import { settlement } from "./settlement.mjs";
 import { sourceStyle } from "./source-style.mjs";
 
 const manifests = {
-  "packages/core/package.json": { name: "@sinks/core" },
-  "packages/file/package.json": { name: "@sinks/file", sinks: { connectors: { file: "./file" } }, dependencies: { "@sinks/core": "*" } },
+  "packages/core/package.json": { name: "@sinks/core", exports: { ".": "./dist/index.js", "./runtime": "./dist/runtime.js" } },
+  "packages/file/package.json": {
+    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
+    name: "@sinks/file",
+    sinks: { connectors: { file: "./file" } },
+    dependencies: { "@sinks/core": "*" },
+  },
   "packages/redis/package.json": { name: "@sinks/redis", sinks: { connectors: { redis: "./redis" } } },
   "packages/testing/package.json": { name: "@sinks/testing" },
   "apps/cli/package.json": { name: "@sinks/cli", devDependencies: { "@sinks/file": "*" } },

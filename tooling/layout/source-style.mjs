@@ -1,16 +1,19 @@
-import { posix } from "node:path";
 import ts from "typescript";
+import { entries } from "../tsup.mjs";
 import { isSource } from "./project.mjs";
 import { lineOf, nodes, tree } from "./syntax.mjs";
 
 const shortened = new Set(["msg", "msgs", "cfg", "opts", "mgr", "ctx", "conf"]);
 
 /** Published code: no default exports, no console in libraries, whole words as names, and doors that hold no logic. */
-export function sourceStyle({ files }) {
+export function sourceStyle({ files, packages }) {
   const findings = [];
+  const doors = new Set(
+    packages.flatMap(({ folder, manifest }) => entries({ exports: manifest.exports }).map((door) => `${folder}/${door}`)),
+  );
   for (const file of files.filter(({ path }) => isSource(path))) {
     const find = (node, message) => findings.push({ path: file.path, line: lineOf(file, node), message });
-    if (isDoor(file.path)) doorHoldsNoLogic(file, find);
+    if (doors.has(file.path)) doorHoldsNoLogic(file, find);
     for (const node of nodes(file)) {
       if (isDefaultExport(node)) find(node, "no default exports");
       if (isConsole(node) && file.path.startsWith("packages/")) find(node, "no console in libraries");
@@ -18,10 +21,6 @@ export function sourceStyle({ files }) {
     }
   }
   return findings;
-}
-
-function isDoor(path) {
-  return posix.basename(path) === "index.ts" || path === "packages/core/src/runtime.ts";
 }
 
 function doorHoldsNoLogic(file, find) {
