@@ -16,7 +16,10 @@ export interface EventuallyOptions {
  * Looks again until `condition` answers something truthy, and resolves with that answer. A throw counts as "not yet".
  * Rejects at the deadline with what was waited for and the last answer or error.
  */
-export async function eventually<Answer>(condition: () => Answer | Promise<Answer>, options: EventuallyOptions): Promise<NonNullable<Answer>> {
+export async function eventually<Answer>(
+  condition: () => Answer | Promise<Answer>,
+  options: EventuallyOptions,
+): Promise<NonNullable<Answer>> {
   const end = performance.now() + options.deadlineMs;
   let last: unknown;
   let failure: unknown;
@@ -34,6 +37,7 @@ export async function eventually<Answer>(condition: () => Answer | Promise<Answe
     // An aborted wait ends early; the look at the signal above then throws its reason.
     await wait(options.intervalMs ?? 20, undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(() => undefined);
   }
-  const detail = failure === undefined ? `last answer: ${String(last)}` : `last error: ${failure instanceof Error ? failure.message : String(failure)}`;
+  const detail =
+    failure === undefined ? `last answer: ${String(last)}` : `last error: ${failure instanceof Error ? failure.message : String(failure)}`;
   throw new Error(`gave up waiting for ${options.what} after ${options.deadlineMs} ms (${detail})`, { cause: failure });
 }

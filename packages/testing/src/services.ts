@@ -3,4 +3,4 @@ export { freePort } from "./service/free-port.js";
 export type { NatsOptions, NatsRestart, NatsServer } from "./service/nats-server.js";
 export { type ProcessState, processState } from "./service/process-state.js";
 export { startNats } from "./service/start-nats.js";
-export { type TemporaryFolder, makeTemporaryFolder } from "./service/temporary-folder.js";
+export { makeTemporaryFolder, type TemporaryFolder } from "./service/temporary-folder.js";

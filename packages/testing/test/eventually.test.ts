@@ -3,7 +3,11 @@ import { eventually } from "../src/eventually.js";
 
 test("resolves with the first truthy answer", async () => {
   let looks = 0;
-  expect(await eventually(() => (looks += 1) >= 3 && `after ${looks}`, { deadlineMs: 5_000, what: "three looks", intervalMs: 1 })).toBe("after 3");
+  const thirdTime = () => {
+    looks += 1;
+    return looks >= 3 && `after ${looks}`;
+  };
+  expect(await eventually(thirdTime, { deadlineMs: 5_000, what: "three looks", intervalMs: 1 })).toBe("after 3");
 });
 
 test("an error counts as not yet, and is told when the deadline passes", async () => {
@@ -21,7 +25,9 @@ test("an error counts as not yet, and is told when the deadline passes", async (
 });
 
 test("the last answer is told when the deadline passes", async () => {
-  await expect(eventually(() => 0, { deadlineMs: 2, what: "rows", intervalMs: 1 })).rejects.toThrow("gave up waiting for rows after 2 ms (last answer: 0)");
+  await expect(eventually(() => 0, { deadlineMs: 2, what: "rows", intervalMs: 1 })).rejects.toThrow(
+    "gave up waiting for rows after 2 ms (last answer: 0)",
+  );
 });
 
 test("a signal ends the wait", async () => {

@@ -12,17 +12,24 @@ interface Sent {
   readonly expected: Omit<NatsFrame, "bytes">;
 }
 
-function operation(line: string, headers: Buffer, payload: Buffer, expected: { verb: string; subject: string; reply: string | null }): Sent {
+function operation(
+  line: string,
+  headers: Buffer,
+  payload: Buffer,
+  expected: { verb: string; subject: string; reply: string | null },
+): Sent {
   const bytes = Buffer.concat([Buffer.from(`${line}\r\n`), headers, payload, Buffer.from("\r\n")]);
   return { bytes, expected: { ...expected, headers: headers.toString("latin1"), payload } };
 }
 
-const message = fc.tuple(subject, fc.option(subject), fc.option(headerBlock), body, fc.boolean()).map(([to, reply, headers, payload, incoming]) => {
-  const verb = `${headers === null ? "" : "H"}${incoming ? "MSG" : "PUB"}`;
-  const sizes = headers === null ? `${payload.length}` : `${headers.length} ${headers.length + payload.length}`;
-  const line = [verb, to, ...(incoming ? ["7"] : []), ...(reply === null ? [] : [reply]), sizes].join(" ");
-  return operation(line, headers ?? Buffer.alloc(0), payload, { verb, subject: to, reply });
-});
+const message = fc
+  .tuple(subject, fc.option(subject), fc.option(headerBlock), body, fc.boolean())
+  .map(([to, reply, headers, payload, incoming]) => {
+    const verb = `${headers === null ? "" : "H"}${incoming ? "MSG" : "PUB"}`;
+    const sizes = headers === null ? `${payload.length}` : `${headers.length} ${headers.length + payload.length}`;
+    const line = [verb, to, ...(incoming ? ["7"] : []), ...(reply === null ? [] : [reply]), sizes].join(" ");
+    return operation(line, headers ?? Buffer.alloc(0), payload, { verb, subject: to, reply });
+  });
 const plain = fc.constantFrom("PING", "PONG", "+OK", 'INFO {"max_payload":1}', "SUB a.> 1", "-ERR 'no'").map((line): Sent => {
   const expected = { verb: line.split(" ")[0] as string, subject: null, reply: null, headers: "", payload: Buffer.alloc(0) };
   return { bytes: Buffer.from(`${line}\r\n`), expected };
@@ -53,7 +60,9 @@ test("a filter takes out chosen operations and leaves the others byte for byte",
       const isDropped = (payload: Buffer) => payload.length % 2 === 1;
       const filter = natsFilter((frame) => isDropped(frame.payload))();
       const passed = chunks(Buffer.concat(sent.map(({ bytes }) => bytes)), cuts).map((chunk) => filter.push(chunk));
-      expect(Buffer.concat(passed)).toEqual(Buffer.concat(sent.filter(({ expected }) => !isDropped(expected.payload)).map(({ bytes }) => bytes)));
+      expect(Buffer.concat(passed)).toEqual(
+        Buffer.concat(sent.filter(({ expected }) => !isDropped(expected.payload)).map(({ bytes }) => bytes)),
+      );
     }),
   );
 });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile, readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
@@ -120,6 +120,8 @@ test("the URL of TEST_NATS_URL is taken and never stopped", async () => {
 });
 
 test("an impossible configuration fails with the end of the server's log", async () => {
-  await expect(startNats({ config: "this is { not a configuration" })).rejects.toThrow(/nats-server ended with code 1 before it was ready[\s\S]*Parse error on line 1/);
+  await expect(startNats({ config: "this is { not a configuration" })).rejects.toThrow(
+    /nats-server ended with code 1 before it was ready[\s\S]*Parse error on line 1/,
+  );
   expect(await ownFolders()).toEqual([]);
 });

@@ -20,7 +20,9 @@ function owner(folder: string, kind: "plain" | "frozen" | "thread"): ChildProces
     console.log(nats.pid);
     setInterval(() => {}, 1000);`;
   const program =
-    kind === "thread" ? `const { Worker } = await import("node:worker_threads"); new Worker(new URL("data:text/javascript," + ${JSON.stringify(encodeURIComponent(body))}));` : body;
+    kind === "thread"
+      ? `const { Worker } = await import("node:worker_threads"); new Worker(new URL("data:text/javascript," + ${JSON.stringify(encodeURIComponent(body))}));`
+      : body;
   return spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
 }
 

@@ -31,7 +31,8 @@ test("is killed after a time, and by dispose", async () => {
 });
 
 test("takes signals and a place and environment of its own", async () => {
-  const program = "process.on('SIGTERM', () => { console.log(process.cwd(), process.env.WORD); process.exit(0) }); console.log('up'); setInterval(() => {}, 1000)";
+  const program =
+    "process.on('SIGTERM', () => { console.log(process.cwd(), process.env.WORD); process.exit(0) }); console.log('up'); setInterval(() => {}, 1000)";
   await using victim = await startVictim({ ...node(program), directory: "/", environment: { WORD: "here" } });
   await eventually(() => victim.output === "up\n", { deadlineMs: 10_000, what: "the start" });
   victim.signal("SIGTERM");

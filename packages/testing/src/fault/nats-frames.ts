@@ -32,7 +32,10 @@ export class NatsFrameReader {
   #take(): NatsFrame | null {
     const end = this.#pending.indexOf(lineEnd);
     if (end === -1) return null;
-    const words = this.#pending.toString("utf8", 0, end).trim().split(/[ \t]+/);
+    const words = this.#pending
+      .toString("utf8", 0, end)
+      .trim()
+      .split(/[ \t]+/);
     const verb = (words[0] ?? "").toUpperCase();
     const shape = messageShape(verb, words.slice(1));
     const bodyStart = end + lineEnd.length;
@@ -42,7 +45,14 @@ export class NatsFrameReader {
     this.#pending = this.#pending.subarray(length);
     if (shape === null) return { verb, subject: null, reply: null, headers: "", payload: nothing, bytes };
     const headers = bytes.toString("latin1", bodyStart, bodyStart + shape.headers);
-    return { verb, subject: shape.subject, reply: shape.reply, headers, payload: bytes.subarray(bodyStart + shape.headers, bodyStart + shape.total), bytes };
+    return {
+      verb,
+      subject: shape.subject,
+      reply: shape.reply,
+      headers,
+      payload: bytes.subarray(bodyStart + shape.headers, bodyStart + shape.total),
+      bytes,
+    };
   }
 }
 

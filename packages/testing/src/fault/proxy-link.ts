@@ -51,7 +51,10 @@ export class ProxyLink {
 
   /** Applies another mode to this connection, also to what it holds. */
   change(mode: ProxyMode): void {
-    if (this.#lostBytes && mode.kind !== "drop-replies") return this.reset();
+    if (this.#lostBytes && mode.kind !== "drop-replies") {
+      this.reset();
+      return;
+    }
     this.#mode = mode;
     for (const direction of this.#directions) this.#flush(direction);
   }
@@ -86,7 +89,10 @@ export class ProxyLink {
     if (this.#mode.kind === "hold") return;
     for (let next = queue[0]; next !== undefined; next = queue[0]) {
       const wait = this.#mode.kind === "delay" ? next.notBefore - performance.now() : 0;
-      if (wait > 0) return this.#wakeAfter(direction, wait);
+      if (wait > 0) {
+        this.#wakeAfter(direction, wait);
+        return;
+      }
       queue.shift();
       this.#deliver(direction, next.chunk);
     }

@@ -1,4 +1,4 @@
-import { type Server, type Socket, connect, createServer } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort } from "../service/free-port.js";
 import { type ByteFilter, ProxyLink, type ProxyMode } from "./proxy-link.js";
 

@@ -31,7 +31,10 @@ export interface Victim extends AsyncDisposable {
   /** SIGKILL, and waits for the end. */
   kill(): Promise<VictimExit>;
   /** SIGKILL as soon as the condition holds; rejects when it does not in time or when the process ends first. */
-  killWhen(condition: () => boolean | Promise<boolean>, options: { readonly deadlineMs: number; readonly what: string }): Promise<VictimExit>;
+  killWhen(
+    condition: () => boolean | Promise<boolean>,
+    options: { readonly deadlineMs: number; readonly what: string },
+  ): Promise<VictimExit>;
   /** SIGKILL after so many milliseconds; resolves early when it ends before. */
   killAfter(milliseconds: number): Promise<VictimExit>;
 }

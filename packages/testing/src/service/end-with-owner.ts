@@ -29,7 +29,10 @@ async function kernelCanTie(): Promise<boolean> {
 
 function watch(pid: number): () => void {
   // Own process group: an interrupt from the terminal must not end the watcher before it has done its work.
-  const watcher = spawn("sh", ["-c", `read -r line; kill -KILL ${pid} 2>/dev/null`], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  const watcher = spawn("sh", ["-c", `read -r line; kill -KILL ${pid} 2>/dev/null`], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
   watcher.once("error", () => undefined);
   watcher.stdin?.once("error", () => undefined);
   watcher.unref();

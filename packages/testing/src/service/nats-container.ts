@@ -24,12 +24,18 @@ export async function loadTestcontainers(): Promise<ContainerLibrary> {
   try {
     return (await import(name)) as ContainerLibrary;
   } catch (error) {
-    throw new Error("a Docker engine answers, but the package testcontainers is not installed: add it as a devDependency", { cause: error });
+    throw new Error("a Docker engine answers, but the package testcontainers is not installed: add it as a devDependency", {
+      cause: error,
+    });
   }
 }
 
 /** Starts nats-server in a container on a fixed port of this machine. */
-export async function startNatsContainer(image: string, config: string, library: () => Promise<ContainerLibrary> = loadTestcontainers): Promise<NatsServer> {
+export async function startNatsContainer(
+  image: string,
+  config: string,
+  library: () => Promise<ContainerLibrary> = loadTestcontainers,
+): Promise<NatsServer> {
   const { GenericContainer } = await library();
   const port = await freePort();
   const container = await new GenericContainer(image)

@@ -1,10 +1,11 @@
-import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "../eventually.js";
 import { freePort } from "./free-port.js";
 import type { NatsRestart, NatsServer } from "./nats-server.js";
 import { processState } from "./process-state.js";
-import { type ServerProcess, keepLog, readLog, spawnServer } from "./spawn-server.js";
+import { keepLog, readLog } from "./server-log.js";
+import { type ServerProcess, spawnServer } from "./spawn-server.js";
 import { makeTemporaryFolder } from "./temporary-folder.js";
 
 /** A nats-server binary that was found. */

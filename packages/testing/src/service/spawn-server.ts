@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { closeSync, openSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { endWithOwner } from "./end-with-owner.js";
+import { keepLog, readLog } from "./server-log.js";
 
 /** What is started, and how one learns that it serves. */
 export interface ServerSpawn {
@@ -55,20 +54,30 @@ export async function spawnServer(options: ServerSpawn): Promise<ServerProcess> 
   }
   let ended: ServerExit | null = null;
   const exited = new Promise<ServerExit>((resolve) => {
-    child.once("exit", (code, signal) => resolve((ended = { code, signal })));
-    child.once("error", () => resolve((ended = { code: null, signal: null })));
+    const settle = (code: number | null, signal: NodeJS.Signals | null) => {
+      ended = { code, signal };
+      resolve(ended);
+    };
+    child.once("exit", settle);
+    child.once("error", () => settle(null, null));
   });
-  const released = child.pid === undefined ? () => undefined : owner.watch(child.pid);
-  void exited.then(released);
+  const release = child.pid === undefined ? () => undefined : owner.watch(child.pid);
+  // Before the folder's own listener, so that nothing writes into a folder that is being removed.
+  const killAtExit = () => void child.kill("SIGKILL");
+  process.prependOnceListener("exit", killAtExit);
+  void exited.then(() => {
+    release();
+    process.off("exit", killAtExit);
+  });
   child.unref();
 
   const end = async (signal: NodeJS.Signals, graceful: number | null) => {
     if (ended !== null) return;
     child.ref();
-    // A stopped process takes no SIGTERM before it continues.
-    child.kill("SIGCONT");
     child.kill(signal);
     if (graceful !== null) {
+      // A frozen process takes SIGTERM only when it runs again.
+      child.kill("SIGCONT");
       const timer = setTimeout(() => child.kill("SIGKILL"), graceful);
       void exited.then(() => clearTimeout(timer));
     }
@@ -104,22 +113,4 @@ async function waitUntilReady(options: ServerSpawn, server: ServerProcess, ended
 function failure(options: ServerSpawn, what: string): string {
   const kept = keepLog(options.logFile);
   return `${options.name} ${what}. End of its log (kept in ${kept}):\n${readLog(options.logFile).split("\n").slice(-15).join("\n").trim()}`;
-}
-
-/** Reads a server's log; empty when there is none. */
-export function readLog(logFile: string): string {
-  try {
-    return readFileSync(logFile, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-/** Copies a log out of a folder that is about to be removed; answers where it is now. */
-export function keepLog(logFile: string): string {
-  const folder = join(tmpdir(), "sinks-service-logs");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const target = join(folder, `${new Date().toISOString().replaceAll(":", "-")}-${process.pid}-${basename(logFile)}`);
-  copyFileSync(logFile, target);
-  return target;
 }

@@ -28,7 +28,8 @@ async function sharedServer(url: string): Promise<NatsServer> {
   const version = connection.info?.version ?? "unknown";
   const { port } = new URL(connection.getServer().includes("://") ? connection.getServer() : `nats://${connection.getServer()}`);
   await connection.close();
-  const refuse = () => Promise.reject(new Error(`the server of ${natsRecipe.urlVariable} is shared: ask startNats for an own one ({ ownServer: true })`));
+  const refuse = () =>
+    Promise.reject(new Error(`the server of ${natsRecipe.urlVariable} is shared: ask startNats for an own one ({ ownServer: true })`));
   return {
     url,
     port: Number(port),
