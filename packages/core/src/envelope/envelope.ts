@@ -43,7 +43,7 @@ export interface Envelope {
   readonly originalPayloadSizeBytes: number;
   readonly payloadSizeHeaderMalformed: boolean;
 
-  /** Body as text, or null when it is not UTF-8 (FW-PAY-04). */
+  /** Body as text, or null when it is not UTF-8 (FW-PAY-04) or was withheld. */
   text(): string | null;
   /** The key that makes a write idempotent (FW-ENV-06). Throws `ValidationError` when none can be had (FW-ENV-08). */
   idempotencyKey(): string;
@@ -51,4 +51,6 @@ export interface Envelope {
   payloadForJsonStorage(mode?: PayloadMode): NormalizedPayload;
   /** Metadata snapshot (FW-META-01); `storedAtNs` fills the storage times. */
   metadataForJsonStorage(storedAtNs?: bigint): MetadataSnapshot;
+  /** The same snapshot as JSON text without white space, digit for digit, made without the object. */
+  metadataJsonText(storedAtNs?: bigint): string;
 }

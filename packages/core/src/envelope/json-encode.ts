@@ -1,0 +1,97 @@
+import { SerializationError } from "../error/errors.js";
+import { isNumberToken } from "./json.js";
+import { isExactNumber } from "./number-literal.js";
+
+/** Deeper values are refused; a value that contains itself ends here too. */
+const maximumDepth = 1000;
+const plain = /^[ !#-[\]-~]*$/;
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** A JSON string literal of a text. */
+export function quoteJson(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** True when a text holds half of a surrogate pair, which no UTF-8 can carry. */
+export function hasLoneSurrogate(text: string): boolean {
+  return loneSurrogate.test(text);
+}
+
+/**
+ * JSON text without white space, members in the order given. `bigint` and number tokens keep their digits, a `Date` is ISO
+ * UTC with milliseconds, a `Uint8Array` standard base64. Throws `SerializationError` with the path for anything that JSON
+ * does not hold exactly: undefined, functions, symbols, NaN, infinities, integers beyond 2^53 in a number, lone surrogates,
+ * sparse arrays, cycles and objects of other classes. `toJSON` is never called.
+ */
+export function encodeJson(value: unknown): string {
+  return encode(value, false, [], 0);
+}
+
+/** The same with the members of every object sorted by UTF-16 code units: equal values give equal texts. */
+export function encodeCanonicalJson(value: unknown): string {
+  return encode(value, true, [], 0);
+}
+
+type Path = (string | number)[];
+
+function encode(value: unknown, sorted: boolean, path: Path, depth: number): string {
+  switch (typeof value) {
+    case "string":
+      if (plain.test(value)) return `"${value}"`;
+      if (hasLoneSurrogate(value)) throw refusal(path, "holds a lone surrogate");
+      return JSON.stringify(value);
+    case "number":
+      if (!isExactNumber(value)) throw refusal(path, Number.isFinite(value) ? "is an integer beyond 2^53 in a number (use bigint)" : "is not finite");
+      return JSON.stringify(value);
+    case "bigint":
+      return value.toString();
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      return value === null ? "null" : encodeObject(value, sorted, path, depth + 1);
+    default:
+      throw refusal(path, `is ${typeof value === "undefined" ? "undefined" : `a ${typeof value}`}`);
+  }
+}
+
+function encodeObject(value: object, sorted: boolean, path: Path, depth: number): string {
+  if (depth > maximumDepth) throw refusal(path.slice(0, 8), "is nested too deeply or contains itself");
+  if (Array.isArray(value)) return encodeArray(value, sorted, path, depth);
+  if (isNumberToken(value)) return value.text;
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw refusal(path, "is an invalid date");
+    return `"${value.toISOString()}"`;
+  }
+  if (value instanceof Uint8Array) return `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) throw refusal(path, "is an object of a class that JSON does not know");
+  return encodeMembers(value as Record<string, unknown>, sorted, path, depth);
+}
+
+function encodeArray(values: readonly unknown[], sorted: boolean, path: Path, depth: number): string {
+  let text = "[";
+  for (let position = 0; position < values.length; position += 1) {
+    path.push(position);
+    text += (position === 0 ? "" : ",") + encode(values[position], sorted, path, depth);
+    path.pop();
+  }
+  return `${text}]`;
+}
+
+function encodeMembers(members: Record<string, unknown>, sorted: boolean, path: Path, depth: number): string {
+  const names = Object.keys(members);
+  if (sorted) names.sort();
+  let text = "{";
+  for (const name of names) {
+    path.push(name);
+    if (hasLoneSurrogate(name)) throw refusal(path, "has a name with a lone surrogate");
+    text += `${text.length === 1 ? "" : ","}${quoteJson(name)}:${encode(members[name], sorted, path, depth)}`;
+    path.pop();
+  }
+  return `${text}}`;
+}
+
+function refusal(path: Path, reason: string): SerializationError {
+  const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return new SerializationError(`the value at $${place} ${reason}`);
+}
