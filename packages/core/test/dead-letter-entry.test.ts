@@ -52,6 +52,11 @@ describe("decoding a dead letter", () => {
     expect(entry.payloadUnavailableReason).toBe("headers_only");
   });
 
+  test("FW-DLQ-02 sequences beyond 2^53 keep their digits", () => {
+    const entry = decodeDeadLetter(stored(bytes('{"dlq_version":1,"subject":"a","stream_sequence":9007199254740993}')));
+    expect(entry.streamSequence).toBe(9007199254740993n);
+  });
+
   test("FW-DLQ-02 an empty body is a payload of no bytes", () => {
     expect(decodeDeadLetter(stored({ ...record, payload_base64: "" })).payload).toEqual(new Uint8Array());
   });

@@ -1,3 +1,6 @@
+import { type JsonObject, type JsonValue, isJsonObject } from "../envelope/json.js";
+import { parseStrictJson } from "../envelope/strict-json.js";
+
 /** A message of the dead-letter stream, as far as decoding needs it. */
 export interface StoredDeadLetter {
   /** Sequence in the dead-letter stream. */
@@ -15,7 +18,7 @@ export interface DeadLetterEntry {
   readonly sequence: number;
   /** Stream and sequence of the original message. */
   readonly stream: string | null;
-  readonly streamSequence: number | null;
+  readonly streamSequence: number | bigint | null;
   /** Subject of the original message. */
   readonly subject: string | null;
   readonly errorCode: string | null;
@@ -24,7 +27,7 @@ export interface DeadLetterEntry {
   readonly sink: string | null;
   readonly time: string;
   /** The record without its payload; null when the body is not a record of ours. */
-  readonly record: Readonly<Record<string, unknown>> | null;
+  readonly record: JsonObject | null;
   /** Body of the original; null when the record has none. */
   readonly payload: Uint8Array | null;
   readonly payloadUnavailableReason: string | null;
@@ -34,22 +37,17 @@ export interface DeadLetterEntry {
 
 const republished = /-r\d+$/;
 
-function parsedRecord(data: Uint8Array): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
-    const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-    // Any JSON may be published on the subject; ours names the original's subject and the version of the record.
-    return isRecord && "subject" in value && "dlq_version" in value ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+function parsedRecord(data: Uint8Array): JsonObject | null {
+  const value = parseStrictJson(data);
+  // Any JSON may be published on the subject; ours names the original's subject and the version of the record.
+  return isJsonObject(value) && Object.hasOwn(value, "subject") && Object.hasOwn(value, "dlq_version") ? value : null;
 }
 
-function text(value: unknown): string | null {
+function text(value: JsonValue | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function identityOf(stored: StoredDeadLetter, record: Record<string, unknown> | null): string {
+function identityOf(stored: StoredDeadLetter, record: JsonObject | null): string {
   const id = stored.header("Nats-Msg-Id");
   if (id !== null && id !== "") return `id:${id.replace(republished, "")}`;
   const key = text(record?.["idempotency_key"]);
@@ -64,7 +62,7 @@ export function decodeDeadLetter(stored: StoredDeadLetter): DeadLetterEntry {
   return {
     sequence: stored.sequence,
     stream: text(rest["stream"]),
-    streamSequence: typeof sequence === "number" ? sequence : null,
+    streamSequence: typeof sequence === "number" || typeof sequence === "bigint" ? sequence : null,
     subject: text(rest["subject"]) ?? stored.header("Nats-Sinks-Original-Subject"),
     errorCode: text(rest["error_code"]),
     errorType: text(rest["error_type"]) ?? stored.header("Nats-Sinks-Error-Type"),
@@ -85,11 +83,7 @@ export function doneSubject(deadLetterSubject: string): string {
 
 /** Sequence of the dead letter that a marker calls done; null when the message is not a marker. */
 export function decodeDoneMarker(data: Uint8Array): number | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(data));
-    const sequence = typeof value === "object" && value !== null ? (value as Record<string, unknown>)["sequence"] : null;
-    return typeof sequence === "number" && Number.isSafeInteger(sequence) ? sequence : null;
-  } catch {
-    return null;
-  }
+  const value = parseStrictJson(data);
+  const sequence = isJsonObject(value) ? value["sequence"] : null;
+  return typeof sequence === "number" && Number.isSafeInteger(sequence) ? sequence : null;
 }
