@@ -4,13 +4,14 @@ import { fileURLToPath } from "node:url";
 import { arrows } from "./arrows.mjs";
 import { connectorFiles } from "./connector-files.mjs";
 import { coreMap } from "./core-map.mjs";
+import { documentLinks } from "./document-links.mjs";
 import { fileNames } from "./file-names.mjs";
 import { machinePaths } from "./machine-paths.mjs";
 import { readProject } from "./project.mjs";
 import { settlement } from "./settlement.mjs";
 import { sourceStyle } from "./source-style.mjs";
 
-const rules = { arrows, connectorFiles, coreMap, fileNames, machinePaths, settlement, sourceStyle };
+const rules = { arrows, connectorFiles, coreMap, documentLinks, fileNames, machinePaths, settlement, sourceStyle };
 const project = readProject(resolve(fileURLToPath(import.meta.url), "../../.."));
 
 let count = 0;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { arrows } from "./arrows.mjs";
 import { connectorFiles } from "./connector-files.mjs";
 import { coreMap } from "./core-map.mjs";
+import { documentLinks } from "./document-links.mjs";
 import { fileNames } from "./file-names.mjs";
 import { machinePaths } from "./machine-paths.mjs";
 import { project } from "./project.mjs";
@@ -194,4 +195,11 @@ test("machinePaths finds places of one machine, and leaves relative and public o
   ];
   for (const place of bad) expect(messages(machinePaths, { "docs/guide.md": `\nsee ${place}` })).toHaveLength(1);
   expect(messages(machinePaths, { "docs/guide.md": "https://example.com/work/x ./work/ /var/lib ../shared-state/x" })).toEqual([]);
+});
+
+test("documentLinks finds a link to a file or folder that is not there", () => {
+  const text = "[a](docs/a.md) [b](docs/b.md#part)\n[c](docs) [d](https://example.com/x) [e](#here) `[f](x)`";
+  expect(messages(documentLinks, { "README.md": text, "docs/a.md": "[up](../README.md)" })).toEqual([
+    "README.md:1 links to docs/b.md, which is not there",
+  ]);
 });

@@ -1,5 +1,5 @@
 /** Reasons that a skip may give even in CI: the machine lacks a right or a feature, not a server that could be had. */
-const allowedSkip = /^needs (root|linux|macos|a kernel feature)\b/i;
+const allowedSkip = /\b(no right to|needs (root|linux|macos|a kernel feature))\b/i;
 
 /**
  * Counts a finished vitest run. A file that cannot be loaded, a hook that fails outside any test and an error that no test
