@@ -9,7 +9,11 @@ const tasks = {
   test: (args) => [["node", "tooling/test/run.mjs", ...args]],
   bench: (args) => [build, ["node", "tooling/bench/bench.mjs", ...args]],
   check: (args) => [
-    [...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package"), "--continue=dependencies-successful", ...args],
+    [
+      ...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package", "documents"),
+      "--continue=dependencies-successful",
+      ...args,
+    ],
   ],
   fix: () => [["biome", "check", "--write", "."]],
   "release-version": () => [

@@ -1,0 +1,33 @@
+/** What documents show must work: whole configurations pass `sinks validate`, whole programs compile against the built packages. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readProject } from "../layout/project.mjs";
+import { codeBlocks, isConfiguration, isProgram } from "./code-blocks.mjs";
+import { compile } from "./compile.mjs";
+
+const root = resolve(fileURLToPath(import.meta.url), "../../..");
+const command = join(root, "apps/cli/dist/sinks.js");
+const documents = readProject(root).files.filter(({ path }) => path.endsWith(".md"));
+const blocks = documents.flatMap(({ path, text }) => codeBlocks(text).map((block) => ({ ...block, origin: path })));
+const configurations = blocks.filter(isConfiguration);
+const programs = blocks.filter(isProgram);
+const scratch = mkdtempSync(join(tmpdir(), "sinks-documents-"));
+
+function validate({ origin, line, language, code }, index) {
+  const file = join(scratch, `${index}.${language}`);
+  writeFileSync(file, code);
+  const { status, stderr } = spawnSync(process.execPath, [command, "validate", file], { cwd: join(root, "apps/cli"), encoding: "utf8" });
+  return status === 0 ? [] : [`${origin}:${line} ${stderr.trim().replaceAll("\n", "; ")}`];
+}
+
+try {
+  const faults = [...configurations.flatMap(validate), ...compile(programs, join(root, "apps/cli"), join(root, "tooling/tsconfig.json"))];
+  for (const fault of faults) process.stdout.write(`${fault}\n`);
+  process.stdout.write(`${configurations.length} configurations and ${programs.length} programs in documents, ${faults.length} faults.\n`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
