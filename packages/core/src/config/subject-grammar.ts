@@ -1,13 +1,8 @@
+import { subjectPatternFault } from "../envelope/subject-pattern.js";
+
 /** True when the text is a subject: tokens between dots, `*` and `>` only as whole tokens, `>` only last. */
 export function isSubject(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the grammar forbids them
-  if (text.length === 0 || text.length > 4096 || /[\s\u0000-\u001f\u007f]/.test(text)) return false;
-  const tokens = text.split(".");
-  return tokens.every((token, index) => {
-    if (token === "") return false;
-    if (token === ">") return index === tokens.length - 1;
-    return token === "*" || !/[*>]/.test(token);
-  });
+  return text.length <= 4096 && subjectPatternFault(text) === null;
 }
 
 /** True when the subject has no wildcard. */

@@ -17,6 +17,5 @@ export function entityName(): z.ZodString {
     .string()
     .min(1)
     .max(255)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the grammar forbids them
     .regex(/^[^\s.*>/\\\u0000-\u001f\u007f]*$/, { error: "must not contain spaces, control characters or any of . * > / \\" });
 }

@@ -1,20 +1,16 @@
 import { z } from "zod";
+import { labelsOf } from "../../envelope/message-metadata.js";
 import { headerName, plainText } from "../scalar.js";
 import { subjectPattern } from "../subject-schema.js";
 
 const value = plainText(512).transform((text) => text.trim());
-
-function splitLabels(labels: string | readonly string[]): string[] {
-  const parts = typeof labels === "string" ? labels.split(";") : labels;
-  return [...new Set(parts.map((part) => part.trim()).filter((part) => part !== ""))];
-}
 
 const labels = z
   .union([
     z.string().max(8192),
     z.array(plainText(512).refine((label) => !label.includes(";"), { error: "must not contain `;`; give each label an entry of its own" })).max(256),
   ])
-  .transform(splitLabels);
+  .transform((setting) => labelsOf(setting));
 
 const field = (word: string, header: string) =>
   z

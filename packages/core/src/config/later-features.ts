@@ -1,0 +1,56 @@
+import { type ConfigurationFault, fault, pathText } from "./faults.js";
+import type { ConfigurationSections } from "./schema.js";
+
+interface LaterFeature {
+  readonly path: readonly string[];
+  /** True when the value asks for the feature. */
+  readonly asks: (value: unknown) => boolean;
+  readonly remedy: string;
+}
+
+const isWebAddress = (value: unknown) => typeof value === "string" && /^wss?:/i.test(value);
+const isTrue = (value: unknown) => value === true;
+const enabled = (...path: string[]): LaterFeature => ({ path, asks: isTrue, remedy: "set it to false or remove it" });
+const given = (...path: string[]): LaterFeature => ({ path, asks: (value) => value !== null && value !== undefined, remedy: "remove it" });
+
+/** Keys that are valid but whose feature is not part of this release; asking for one is refused, never ignored. */
+export const laterFeatures: readonly LaterFeature[] = [
+  { path: ["nats", "url"], asks: isWebAddress, remedy: "use nats:// or tls://" },
+  { path: ["nats", "urls"], asks: (value) => Array.isArray(value) && value.some(isWebAddress), remedy: "use nats:// or tls://" },
+  enabled("push_consumer", "enabled"),
+  enabled("delivery", "priority_lanes", "enabled"),
+  { path: ["dead_letter", "format"], asks: (value) => value === "raw", remedy: "use json" },
+  { path: ["dead_letter", "oversize"], asks: (value) => value === "metadata_only", remedy: "remove it" },
+  given("dead_letter", "max_bytes"),
+  given("dead_letter", "max_ratio"),
+  given("dead_letter", "domain"),
+  enabled("mission_metadata", "enabled"),
+  enabled("security_labels", "enabled"),
+  enabled("metrics", "enabled"),
+  enabled("advisories", "enabled"),
+  enabled("routing", "enabled"),
+  { path: ["sinks"], asks: (value) => Object.keys((value as object | undefined) ?? {}).length > 0, remedy: "describe the one destination in `sink`" },
+  { path: ["sink", "type"], asks: (value) => value === "fanout", remedy: "name the connector of one destination" },
+  enabled("sink", "ledger", "enabled"),
+  enabled("encryption", "enabled"),
+  {
+    path: ["encryption", "rules"],
+    asks: (value) => Array.isArray(value) && value.some((rule: { enabled?: unknown }) => rule.enabled === true),
+    remedy: "remove the rules that are enabled",
+  },
+  enabled("message_authenticity", "enabled"),
+  enabled("custody", "enabled"),
+  enabled("size_policy", "enabled"),
+  enabled("pre_sink_policy", "enabled"),
+];
+
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined), root);
+}
+
+/** A fault for each feature that the configuration asks for and this release does not have. */
+export function laterFeatureFaults(sections: Partial<ConfigurationSections>): ConfigurationFault[] {
+  return laterFeatures
+    .filter(({ path, asks }) => asks(valueAt(sections, path)))
+    .map(({ path, remedy }) => fault(pathText(path), "this feature is not part of this release", remedy, "not_supported"));
+}
