@@ -5,13 +5,13 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { importBuilt, importFrom, root } from "../built.mjs";
 import { account, faultsOf } from "./account.mjs";
 import { configuration } from "./configuration.mjs";
 import { progressLine } from "./progress-line.mjs";
 import { publishEvents } from "./publish.mjs";
 import { readDeadLetters, readSegments } from "./read-back.mjs";
 import { runCommand, runKilledHalfWay } from "./run-command.mjs";
-import { importBuilt, importFrom, root } from "./workspace.mjs";
 
 const count = 20_000;
 const folder = join(root, ".cache", "demo");

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { importBuilt, root } from "../built.mjs";
 import { progressLine } from "./progress-line.mjs";
-import { importBuilt, root } from "./workspace.mjs";
 
 const lookEveryMs = 5;
 const longestRunMs = 120_000;

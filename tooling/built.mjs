@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** Root folder of this checkout. */
-export const root = resolve(fileURLToPath(import.meta.url), "../../..");
+export const root = resolve(fileURLToPath(import.meta.url), "../..");
 
 /** Imports a built file of a workspace, or says how to build it. */
 export function importBuilt(path) {

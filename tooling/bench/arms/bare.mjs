@@ -1,0 +1,3 @@
+import { bareLoop } from "./bare-loop.mjs";
+
+await bareLoop(async () => undefined);

@@ -1,0 +1,59 @@
+/** The product: a runner with the sink that the parent asked for, `no-op` or `file`. */
+import { importBuilt } from "../../built.mjs";
+import { connect, measure, settings, untilAcknowledged } from "./arm.mjs";
+
+const { createRunner, validateConfiguration } = await importBuilt("packages/core/dist/runtime.js");
+const { silentTelemetry } = await importBuilt("packages/core/dist/index.js");
+const { file } = await importBuilt("packages/file/dist/index.js");
+
+const sinks = {
+  "no-op": () => ({ start: async () => undefined, writeBatch: async () => undefined, stop: async () => undefined }),
+  file: () => {
+    const options = file.options.parse({ directory: settings.folder, mode: "segments", include_metadata: settings.includeMetadata });
+    const services = { telemetry: silentTelemetry, nowNs: () => BigInt(Date.now()) * 1_000_000n, workingDirectory: settings.folder };
+    return file.create(options, services);
+  },
+};
+
+/** Calls back once the sink has stored every message. */
+function counted(sink, onAll) {
+  let stored = 0;
+  return {
+    ...sink,
+    start: (context) => sink.start(context),
+    stop: () => sink.stop(),
+    async writeBatch(messages, context) {
+      const outcomes = await sink.writeBatch(messages, context);
+      stored += messages.length;
+      if (stored >= settings.count) onAll();
+      return outcomes;
+    },
+  };
+}
+
+const configuration = validateConfiguration({
+  nats: { url: settings.url, stream: settings.stream, consumer: settings.consumer, subject: `${settings.stream}.>` },
+  sink: { type: "file", directory: settings.folder },
+});
+
+await measure(async () => {
+  let allStored = () => undefined;
+  const all = new Promise((resolve) => {
+    allStored = resolve;
+  });
+  const runner = createRunner({ configuration, createSink: () => counted(sinks[settings.sink](), allStored), sinkName: settings.sink });
+  await runner.start();
+  const ended = runner.run();
+  await Promise.race([all, ended]);
+  const { connection, manager } = await connect();
+  await untilAcknowledged(manager);
+  return {
+    async finish() {
+      await runner.stop();
+      const summary = await ended;
+      if (summary.stored !== settings.count)
+        throw new Error(`the runner reports ${summary.stored} stored messages instead of ${settings.count}`);
+      await connection.close();
+    },
+  };
+});

@@ -1,0 +1,136 @@
+/**
+ * The bench: ratios of the runner to hand-written loops that do the same, from interleaved runs in one process tree
+ * against one private nats-server. It reports and checks that every message was settled; it never fails for being slow.
+ *
+ *   pnpm bench [--quick] [--json FILE]
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { importBuilt, importFrom } from "../built.mjs";
+import { event, fillStream, smallMessage } from "./backlog.mjs";
+import { runArm } from "./child.mjs";
+import { describeMachine } from "./machine.mjs";
+import { measureMemory } from "./memory.mjs";
+import { reportText } from "./report.mjs";
+import { compare, orderOfRound } from "./statistics.mjs";
+
+const sizes = {
+  full: { messages: 200_000, rounds: 7, backlog: 1_000_000, memorySeconds: 30 },
+  quick: { messages: 50_000, rounds: 5, backlog: 200_000, memorySeconds: 8 },
+};
+
+/** Comparisons; the first arm of each is the baseline, the second the same thing again, to show what noise looks like. */
+const comparisons = [
+  {
+    name: "consume and acknowledge",
+    target: 0.85,
+    arms: { "bare loop": ["bare"], "bare loop again": ["bare"], "runner, no-op sink": ["runner", { sink: "no-op" }] },
+  },
+  {
+    name: "NDJSON segments, one flush per batch",
+    target: 0.7,
+    arms: {
+      "bare loop": ["bare-file", { includeMetadata: true }],
+      "bare loop again": ["bare-file", { includeMetadata: true }],
+      "runner, file sink": ["runner", { sink: "file", includeMetadata: true }],
+    },
+  },
+  {
+    name: "the same without metadata in the records",
+    target: null,
+    arms: {
+      "bare loop": ["bare-file", { includeMetadata: false }],
+      "bare loop again": ["bare-file", { includeMetadata: false }],
+      "runner, file sink": ["runner", { sink: "file", includeMetadata: false }],
+    },
+  },
+];
+
+async function main({ quick, json }) {
+  const size = quick ? sizes.quick : sizes.full;
+  const { startNats } = await importBuilt("packages/testing/dist/services.js");
+  await using nats = await startNats({ ownServer: true });
+  await using link = await connectTo(nats.url);
+  const folder = await mkdtemp(join(tmpdir(), "sinks-bench-"));
+  process.once("exit", () => void rm(folder, { recursive: true, force: true }));
+  try {
+    const machine = describeMachine(nats);
+    say(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}, nats-server ${machine.nats}`);
+    say(`filling a stream with ${size.messages} messages of about 200 bytes`);
+    await fillStream(link, { stream: "bench", count: size.messages, body: event });
+    const results = [];
+    for (const comparison of comparisons) results.push(await runComparison(comparison, { ...link, url: nats.url, folder, size }));
+    say(`filling a stream with ${size.backlog} small messages`);
+    await fillStream(link, { stream: "backlog", count: size.backlog, body: smallMessage });
+    const rate = results[0].arms["runner, no-op sink"].messagesPerSecond.median;
+    const memory = await measureMemory({ url: nats.url, folder, size, messagesPerSecond: rate / 10 });
+    const report = { machine, quick, messages: size.messages, rounds: size.rounds, comparisons: results, memory };
+    process.stdout.write(`\n${reportText(report)}\n`);
+    if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runComparison({ name, target, arms }, { url, folder, size, manager }) {
+  const names = Object.keys(arms);
+  const [baseline] = names;
+  const { config, created } = await manager.streams.info("bench");
+  const stream = { stream: config.name, streamCreatedAt: created, streamCreatedNs: epochNs(created) };
+  const rounds = [];
+  // One round more than is counted: the first one warms the server's caches.
+  for (let round = -1; round < size.rounds; round += 1) {
+    const measured = {};
+    for (const arm of orderOfRound(names, Math.max(round, 0))) {
+      const [program, extra] = arms[arm];
+      const own = join(folder, "arm");
+      await mkdir(own);
+      const consumer = `arm-${names.indexOf(arm)}-${round + 1}`;
+      measured[arm] = await runArm(program, { url, ...stream, consumer, count: size.messages, folder: own, ...extra });
+      await checkSettled(manager, config.name, consumer, size.messages);
+      await rm(own, { recursive: true });
+    }
+    if (round >= 0) rounds.push(measured);
+    say(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${size.rounds}`}`);
+  }
+  return { name, target, baseline, arms: Object.fromEntries(names.map((arm) => [arm, compare(rounds, arm, baseline)])) };
+}
+
+/** The server's own word that every message was delivered and acknowledged; the consumer goes afterwards. */
+async function checkSettled(manager, stream, consumer, count) {
+  const { ack_floor: floor, num_pending: unread, num_ack_pending: unsettled } = await manager.consumers.info(stream, consumer);
+  if (floor.stream_seq !== count || unread !== 0 || unsettled !== 0) {
+    throw new Error(
+      `${consumer} left ${unread} unread and ${unsettled} unsettled messages, acknowledged up to ${floor.stream_seq} of ${count}`,
+    );
+  }
+  await manager.consumers.delete(stream, consumer);
+}
+
+/** Nanoseconds since 1970 of the server's time in UTC, as digits. */
+function epochNs(text) {
+  const [, seconds, fraction = ""] = /^(.*?)(?:\.(\d+))?Z$/.exec(text);
+  return `${Date.parse(`${seconds}Z`) / 1000}${fraction.padEnd(9, "0")}`;
+}
+
+async function connectTo(url) {
+  const { connect } = await importFrom("packages/core", "@nats-io/transport-node");
+  const { jetstream, jetstreamManager } = await importFrom("packages/core", "@nats-io/jetstream");
+  const connection = await connect({ servers: url });
+  const manager = await jetstreamManager(connection);
+  return { connection, client: jetstream(connection), manager, [Symbol.asyncDispose]: () => connection.close() };
+}
+
+function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
+try {
+  await main(values);
+} catch (error) {
+  process.stderr.write(`The bench stopped: ${error.message.split("\n")[0]}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,19 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { root } from "../built.mjs";
+
+/** Runs one arm in a process of its own and answers the measurement that it prints as its last line. */
+export async function runArm(arm, settings) {
+  const file = join(root, "tooling/bench/arms", `${arm}.mjs`);
+  const child = spawn(process.execPath, [file, JSON.stringify(settings)], { stdio: ["ignore", "pipe", "inherit"] });
+  const killChild = () => void child.kill("SIGKILL");
+  process.once("exit", killChild);
+  let last = "";
+  for await (const line of createInterface({ input: child.stdout })) last = line;
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  process.off("exit", killChild);
+  if (child.exitCode !== 0) throw new Error(`the arm ${arm} ended with ${child.signalCode ?? `code ${child.exitCode}`}`);
+  return JSON.parse(last);
+}
