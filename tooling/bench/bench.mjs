@@ -4,16 +4,17 @@
  *
  *   pnpm bench [--quick] [--json FILE]
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { importBuilt, importFrom } from "../built.mjs";
+import { withResource } from "../with-resource.mjs";
 import { event, fillStream, smallMessage } from "./backlog.mjs";
 import { runArm } from "./child.mjs";
 import { describeMachine } from "./machine.mjs";
 import { measureMemory } from "./memory.mjs";
 import { reportText } from "./report.mjs";
+import { firstRecord } from "./same-records.mjs";
 import { compare, orderOfRound } from "./statistics.mjs";
 
 const sizes = {
@@ -50,28 +51,28 @@ const comparisons = [
 
 async function main({ quick, json }) {
   const size = quick ? sizes.quick : sizes.full;
-  const { startNats } = await importBuilt("packages/testing/dist/services.js");
-  await using nats = await startNats({ ownServer: true });
-  await using link = await connectTo(nats.url);
-  const folder = await mkdtemp(join(tmpdir(), "sinks-bench-"));
-  process.once("exit", () => void rm(folder, { recursive: true, force: true }));
-  try {
-    const machine = describeMachine(nats);
-    say(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}, nats-server ${machine.nats}`);
-    say(`filling a stream with ${size.messages} messages of about 200 bytes`);
-    await fillStream(link, { stream: "bench", count: size.messages, body: event });
-    const results = [];
-    for (const comparison of comparisons) results.push(await runComparison(comparison, { ...link, url: nats.url, folder, size }));
-    say(`filling a stream with ${size.backlog} small messages`);
-    await fillStream(link, { stream: "backlog", count: size.backlog, body: smallMessage });
-    const rate = results[0].arms["runner, no-op sink"].messagesPerSecond.median;
-    const memory = await measureMemory({ url: nats.url, folder, size, messagesPerSecond: rate / 10 });
-    const report = { machine, quick, messages: size.messages, rounds: size.rounds, comparisons: results, memory };
-    process.stdout.write(`\n${reportText(report)}\n`);
-    if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { startNats, makeTemporaryFolder } = await importBuilt("packages/testing/dist/services.js");
+  const report = await withResource(await startNats({ ownServer: true }), async (nats) =>
+    withResource(await connectTo(nats.url), async (link) =>
+      withResource(await makeTemporaryFolder("bench"), ({ path }) => measureAll({ nats, link, folder: path, size, quick })),
+    ),
+  );
+  process.stdout.write(`\n${reportText(report)}\n`);
+  if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+async function measureAll({ nats, link, folder, size, quick }) {
+  const machine = describeMachine(nats);
+  say(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}, nats-server ${machine.nats}`);
+  say(`filling a stream with ${size.messages} messages of about 200 bytes`);
+  await fillStream(link, { stream: "bench", count: size.messages, body: event });
+  const results = [];
+  for (const comparison of comparisons) results.push(await runComparison(comparison, { ...link, url: nats.url, folder, size }));
+  say(`filling a stream with ${size.backlog} small messages`);
+  await fillStream(link, { stream: "backlog", count: size.backlog, body: smallMessage });
+  const rate = results[0].arms["runner, no-op sink"].messagesPerSecond.median;
+  const memory = await measureMemory({ url: nats.url, folder, size, messagesPerSecond: rate / 10 });
+  return { machine, quick, messages: size.messages, rounds: size.rounds, comparisons: results, memory };
 }
 
 async function runComparison({ name, target, arms }, { url, folder, size, manager }) {
@@ -80,6 +81,7 @@ async function runComparison({ name, target, arms }, { url, folder, size, manage
   const { config, created } = await manager.streams.info("bench");
   const stream = { stream: config.name, streamCreatedAt: created, streamCreatedNs: epochNs(created) };
   const rounds = [];
+  const firstRecords = new Set();
   // One round more than is counted: the first one warms the server's caches.
   for (let round = -1; round < size.rounds; round += 1) {
     const measured = {};
@@ -90,8 +92,10 @@ async function runComparison({ name, target, arms }, { url, folder, size, manage
       const consumer = `arm-${names.indexOf(arm)}-${round + 1}`;
       measured[arm] = await runArm(program, { url, ...stream, consumer, count: size.messages, folder: own, ...extra });
       await checkSettled(manager, config.name, consumer, size.messages);
+      if (round < 0) firstRecords.add(await firstRecord(own));
       await rm(own, { recursive: true });
     }
+    if (firstRecords.size > 1) throw new Error(`${name}: the arms do not write the same records`);
     if (round >= 0) rounds.push(measured);
     say(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${size.rounds}`}`);
   }

@@ -6,6 +6,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { importBuilt, importFrom, root } from "../built.mjs";
+import { withResource } from "../with-resource.mjs";
 import { account, faultsOf } from "./account.mjs";
 import { configuration } from "./configuration.mjs";
 import { progressLine } from "./progress-line.mjs";
@@ -21,13 +22,16 @@ const output = process.stdout;
 
 async function main() {
   const { startNats } = await importBuilt("packages/testing/dist/services.js");
-  await using nats = await startNats({ ownServer: true });
-  output.write(`nats-server ${nats.version} on ${nats.url} (${nats.origin})\n`);
-  await using stream = await connectStream(nats.url);
+  return withResource(await startNats({ ownServer: true }), async (nats) => {
+    output.write(`nats-server ${nats.version} on ${nats.url} (${nats.origin})\n`);
+    return withResource(await connectStream(nats.url), (stream) => show(nats.url, stream));
+  });
+}
 
+async function show(url, stream) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writeFile(configurationFile, configuration({ url: nats.url, files }));
+  await writeFile(configurationFile, configuration({ url, files }));
 
   const publishing = progressLine(output, "publishing", count);
   const { published, repeats } = await publishEvents(stream.client, stream.makeHeaders, count, publishing.show);

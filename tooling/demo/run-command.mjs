@@ -3,14 +3,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { importBuilt, root } from "../built.mjs";
+import { withResource } from "../with-resource.mjs";
 import { progressLine } from "./progress-line.mjs";
 
 const lookEveryMs = 5;
 const longestRunMs = 120_000;
 
 /** Runs `sinks run -c FILE` and kills it with SIGKILL once half of the messages are acknowledged. */
-export async function runKilledHalfWay({ configurationFile, folder, stream, total, output }) {
-  await using run = await start(["run", "-c", configurationFile]);
+export async function runKilledHalfWay(demo) {
+  return withResource(await start(["run", "-c", demo.configurationFile]), (run) => killHalfWay(run, demo));
+}
+
+async function killHalfWay(run, { folder, stream, total, output }) {
   const progress = progressLine(output, "sinks run", total);
   const deadline = performance.now() + longestRunMs;
   let acknowledged = null;
@@ -34,8 +38,11 @@ export async function runKilledHalfWay({ configurationFile, folder, stream, tota
 }
 
 /** Runs `sinks run -c FILE --once` to its end: everything that is in the stream at its start. */
-export async function runCommand({ configurationFile, folder, stream, total, output }) {
-  await using run = await start(["run", "-c", configurationFile, "--once"]);
+export async function runCommand(demo) {
+  return withResource(await start(["run", "-c", demo.configurationFile, "--once"]), (run) => untilEnded(run, demo));
+}
+
+async function untilEnded(run, { folder, stream, total, output }) {
   const progress = progressLine(output, "sinks run --once", total);
   const deadline = performance.now() + longestRunMs;
   while (run.isRunning() && performance.now() < deadline) {

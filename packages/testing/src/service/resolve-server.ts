@@ -73,7 +73,8 @@ export async function resolveServer(recipe: ServerRecipe, options: ResolveOption
   if (engine !== null) return { kind: "container", image: recipe.image };
   tried.push("Docker: no engine answers");
   if (outdated !== null) return outdated;
-  throw new Error(`no ${recipe.name} can be had: ${recipe.remedy}. Tried:\n${tried.map((line) => `  ${line}`).join("\n")}`);
+  const remedy = options.ownServer ? recipe.remedy : `${recipe.remedy}, or set ${recipe.urlVariable} to a running one`;
+  throw new Error(`no ${recipe.name} can be had: ${remedy}\nTried:\n${tried.map((line) => `  ${line}`).join("\n")}`);
 }
 
 async function inspect(recipe: ServerRecipe, binary: string, origin: string): Promise<Binary | null> {
