@@ -160,8 +160,13 @@ export function isSinksError(value: unknown): value is SinksError {
   return typeof value === "object" && value !== null && Array.isArray((value as Record<symbol, unknown>)[brand]);
 }
 
+declare const matched: unique symbol;
+
+/** An error known to be of a class; the mark exists for the compiler only, so that "is not" tells it nothing. */
+export type ErrorOfKind = SinksError & { readonly [matched]: true };
+
 /** True when the error is of the named class or of one below it, by brand. */
-export function isErrorKind(value: unknown, kind: ErrorKind): value is SinksError {
+export function isErrorKind(value: unknown, kind: ErrorKind): value is ErrorOfKind {
   return isSinksError(value) && value[brand].includes(kind);
 }
 

@@ -1,0 +1,105 @@
+import type { Telemetry } from "../telemetry/port.js";
+import type { Publication } from "../source/publication.js";
+import { pause } from "../source/pause.js";
+import { type BackoffPolicy, backoffDelay } from "./backoff.js";
+import type { DeadLetter } from "./dead-letter-record.js";
+
+/** What publishing a dead letter needs of the source. */
+export interface DeadLetterPort {
+  publish(subject: string, body: Uint8Array, headers: ReadonlyMap<string, string>, id: string): Promise<Publication>;
+  /** The stream that captures the subject, or null. */
+  streamOf(subject: string): Promise<string | null>;
+  holds(stream: string, sequence: number): Promise<boolean>;
+}
+
+/** Where dead letters go. */
+export interface DeadLetterSettings {
+  readonly subject: string;
+  /** The stream that must acknowledge; null is the one that captures the subject (FW-DLQ-01). */
+  readonly stream: string | null;
+  readonly maxInFlight: number;
+  readonly backoff: BackoffPolicy;
+}
+
+/**
+ * Publishes dead letters, several at a time, again and again until the expected stream has acknowledged: the original
+ * stays leased meanwhile and is settled only afterwards (FW-DLQ-01, FW-DLQ-06).
+ */
+export class DeadLetters {
+  readonly #port: DeadLetterPort;
+  readonly #settings: DeadLetterSettings;
+  readonly #telemetry: Telemetry;
+  readonly #random: () => number;
+  readonly #queue: (() => void)[] = [];
+  #stream: string | null;
+  #active = 0;
+
+  constructor(port: DeadLetterPort, settings: DeadLetterSettings, telemetry: Telemetry, random: () => number) {
+    this.#port = port;
+    this.#settings = settings;
+    this.#telemetry = telemetry;
+    this.#random = random;
+    this.#stream = settings.stream;
+  }
+
+  /** Resolves true when the letter is in the stream; false when `signal` aborted before. */
+  async publish(letter: DeadLetter, signal: AbortSignal): Promise<boolean> {
+    await this.#enter();
+    try {
+      for (let failures = 0; !signal.aborted; ) {
+        if (await this.#attempt(letter)) return true;
+        failures += 1;
+        this.#telemetry.count("dlq_errors_total");
+        await pause(backoffDelay(this.#settings.backoff, failures, this.#random), signal);
+      }
+      return false;
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #attempt(letter: DeadLetter): Promise<boolean> {
+    try {
+      this.#stream ??= await this.#port.streamOf(this.#settings.subject);
+      if (this.#stream === null) {
+        this.#telemetry.log("warn", "no stream captures the dead letter subject", { subject: this.#settings.subject });
+        return false;
+      }
+      return await this.#store(letter, this.#stream);
+    } catch (error) {
+      this.#telemetry.log("warn", "dead letter not published", { error: error instanceof Error ? error.name : "unknown" });
+      this.#stream = this.#settings.stream;
+      return false;
+    }
+  }
+
+  /** A duplicate is believed only while the entry it names is still there (FW-DLQ-03). */
+  async #store(letter: DeadLetter, stream: string): Promise<boolean> {
+    const { subject } = this.#settings;
+    for (let repeat = 0; repeat < 100; repeat += 1) {
+      const id = repeat === 0 ? letter.id : `${letter.id}-r${repeat}`;
+      const publication = await this.#port.publish(subject, letter.body, letter.headers, id);
+      if (publication.stream !== stream) {
+        this.#telemetry.log("warn", "dead letter acknowledged by another stream", { expected: stream, actual: publication.stream });
+        this.#stream = this.#settings.stream;
+        return false;
+      }
+      if (!publication.duplicate || (await this.#port.holds(stream, publication.sequence))) return true;
+    }
+    return false;
+  }
+
+  #enter(): Promise<void> {
+    if (this.#active < this.#settings.maxInFlight) {
+      this.#active += 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => this.#queue.push(resolve));
+  }
+
+  #leave(): void {
+    const next = this.#queue.shift();
+    if (next === undefined) this.#active -= 1;
+    else next();
+  }
+}

@@ -1,0 +1,190 @@
+import type { Envelope } from "../envelope/envelope.js";
+import type { SinkError } from "../error/errors.js";
+import type { AckSubject } from "../source/ack-subject.js";
+import type { SequenceNumber } from "../source/sequence.js";
+
+/** Where an entry stands; `held` is FW-RUN-38, everything else moves by itself. */
+export type EntryState = "waiting" | "writing" | "held" | "settling";
+
+/**
+ * One message held by the runner. Mutable on purpose: the flight is the single place of state (design), decisions are
+ * functions of what stands here.
+ */
+export interface FlightEntry {
+  readonly sequence: SequenceNumber;
+  /** Null while held without its body: the stream still has it. */
+  envelope: Envelope | null;
+  /** Newest ack subject of this sequence; an outcome settles with it only (FW-RUN-37). */
+  position: AckSubject;
+  readonly bytes: number;
+  readonly epoch: number;
+  state: EntryState;
+  lane: number;
+  /** Monotonic ms of arrival. */
+  readonly arrivedAt: number;
+  /** Monotonic ms until which the server keeps the message leased to us. */
+  leaseUntil: number;
+  nextBeatAt: number;
+  beats: number;
+  /** Its lease ran out at some time: the server may have delivered it again. */
+  late: boolean;
+  /** Monotonic ms before which it must not be tried again; 0 when it may. */
+  retryAt: number;
+  /** Written alone, because a batch with it was refused as a whole by an unsafe sink (FW-ERR-03). */
+  single: boolean;
+  /** Why a gate rejects this message before any write; null when it may be written. */
+  rejection: SinkError | null;
+  lastError: SinkError | null;
+  heldReason: "retry_exhausted" | "permanent" | "parked" | null;
+}
+
+/** What a new entry is made of. */
+export interface Arrival {
+  readonly envelope: Envelope;
+  readonly position: AckSubject;
+  readonly bytes: number;
+  readonly epoch: number;
+  readonly at: number;
+  readonly single: boolean;
+  readonly rejection: SinkError | null;
+  readonly leaseMs: number;
+  readonly beatMs: number;
+}
+
+/**
+ * The one table of what is held: by stream sequence, with its room in messages and bytes. Failure counts outlive an
+ * entry, because a nak'd message comes back (FW-RUN-20).
+ */
+export class Flight {
+  readonly #entries = new Map<SequenceNumber, FlightEntry>();
+  readonly #failures = new Map<SequenceNumber, number>();
+  readonly #rememberedFailures: number;
+  #bytes = 0;
+  #held = 0;
+
+  constructor(rememberedFailures = 100_000) {
+    this.#rememberedFailures = rememberedFailures;
+  }
+
+  /** Messages that count against the limits: everything fetched and unsettled but the held ones (FW-RUN-08). */
+  get messages(): number {
+    return this.#entries.size - this.#held;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Entries whose settlement has not begun, the held ones included. */
+  get unsettled(): number {
+    let count = 0;
+    for (const entry of this.#entries.values()) if (entry.state !== "settling") count += 1;
+    return count;
+  }
+
+  get(sequence: SequenceNumber): FlightEntry | undefined {
+    return this.#entries.get(sequence);
+  }
+
+  entries(): IterableIterator<FlightEntry> {
+    return this.#entries.values();
+  }
+
+  /** Takes a message in; the sequence must not be here already. */
+  admit(arrival: Arrival): FlightEntry {
+    const { position, at } = arrival;
+    const entry: FlightEntry = {
+      sequence: position.sequence,
+      envelope: arrival.envelope,
+      position,
+      bytes: arrival.bytes,
+      epoch: arrival.epoch,
+      state: "waiting",
+      lane: 0,
+      arrivedAt: at,
+      leaseUntil: at + arrival.leaseMs,
+      nextBeatAt: at + arrival.beatMs,
+      beats: 0,
+      late: false,
+      retryAt: 0,
+      single: arrival.single,
+      rejection: arrival.rejection,
+      lastError: null,
+      heldReason: null,
+    };
+    this.#entries.set(entry.sequence, entry);
+    this.#bytes += entry.bytes;
+    return entry;
+  }
+
+  /** Lets an entry go; its failure count stays until `forget`. */
+  release(entry: FlightEntry): void {
+    if (this.#entries.get(entry.sequence) !== entry) return;
+    this.#entries.delete(entry.sequence);
+    if (entry.state === "held") this.#held -= 1;
+    else this.#bytes -= entry.bytes;
+  }
+
+  /** Moves an entry out of the limits: kept, leased, not in anybody's way. */
+  hold(entry: FlightEntry, reason: NonNullable<FlightEntry["heldReason"]>): void {
+    if (entry.state === "held") return;
+    entry.state = "held";
+    entry.heldReason = reason;
+    this.#held += 1;
+    this.#bytes -= entry.bytes;
+  }
+
+  /** Brings a held entry back among the waiting ones. */
+  unhold(entry: FlightEntry): void {
+    if (entry.state !== "held") return;
+    entry.state = "waiting";
+    entry.heldReason = null;
+    this.#held -= 1;
+    this.#bytes += entry.bytes;
+  }
+
+  /** Budgeted failures of a message in this process so far. */
+  failures(sequence: SequenceNumber): number {
+    return this.#failures.get(sequence) ?? 0;
+  }
+
+  /** Adds a budgeted failure and returns the new count. */
+  fail(sequence: SequenceNumber): number {
+    const count = this.failures(sequence) + 1;
+    this.#failures.delete(sequence);
+    this.#failures.set(sequence, count);
+    if (this.#failures.size > this.#rememberedFailures) {
+      const oldest = this.#failures.keys().next();
+      if (!oldest.done) this.#failures.delete(oldest.value);
+    }
+    return count;
+  }
+
+  /** Takes every entry out, for another epoch: what is being written ends by itself and is not settled. */
+  clear(): FlightEntry[] {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    this.#failures.clear();
+    this.#bytes = 0;
+    this.#held = 0;
+    return entries;
+  }
+
+  /** True while this very entry is held here, not a later one of the same sequence. */
+  has(entry: FlightEntry): boolean {
+    return this.#entries.get(entry.sequence) === entry;
+  }
+
+  /** Forgets the failures of a message that was acked or dead-lettered. */
+  forget(sequence: SequenceNumber): void {
+    if (this.#failures.size > 0) this.#failures.delete(sequence);
+  }
+}

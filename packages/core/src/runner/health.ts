@@ -1,0 +1,33 @@
+/** Facts that health is read from; nothing else makes a pipeline red. */
+export interface HealthFacts {
+  readonly connected: boolean;
+  readonly missing: "stream" | "consumer" | null;
+  /** Why an operator pause holds the pipeline; null when none does. */
+  readonly paused: string | null;
+  readonly breakerOpen: boolean;
+  /** Code of the failure that opened the breaker. */
+  readonly breakerCode: string | null;
+  readonly held: number;
+  readonly oldestHeld: string | null;
+  /** Half of the consumer's window, or null when it is unlimited. */
+  readonly heldLimit: number | null;
+  readonly windowFull: boolean;
+  readonly stuckWrites: number;
+}
+
+/** Reasons of a red health, worst first; empty when all is well. */
+export function healthReasons(facts: HealthFacts): readonly string[] {
+  const reasons: string[] = [];
+  if (facts.missing !== null) {
+    reasons.push(`${facts.missing}_missing: the ${facts.missing} is gone; messages not yet fetched wait until it returns`);
+  }
+  if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; repair and restart, or send SIGHUP`);
+  if (!facts.connected) reasons.push("disconnected: no connection to NATS");
+  if (facts.breakerOpen) reasons.push(`destination_unavailable: messages are held and the destination is probed (${facts.breakerCode ?? "unknown"})`);
+  if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${facts.stuckWrites} writes did not end after their abort`);
+  if (facts.heldLimit !== null && facts.held > 0 && facts.held >= facts.heldLimit) {
+    reasons.push(`held_limit: ${facts.held} messages are held, the oldest at sequence ${facts.oldestHeld}`);
+  }
+  if (facts.windowFull) reasons.push("window_full: max_ack_pending is reached with messages waiting");
+  return reasons;
+}

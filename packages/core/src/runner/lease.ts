@@ -1,0 +1,80 @@
+import { effectiveDeadline } from "./backoff.js";
+import type { Flight, FlightEntry } from "./flight.js";
+import type { ConsumerDeadlines } from "./pipeline-settings.js";
+
+/** How leases are kept (FW-RUN-15). */
+export interface LeaseSettings {
+  readonly enabled: boolean;
+  readonly intervalMs: number;
+  readonly maxBeats: number;
+}
+
+/** What keeping leases asks of others. */
+export interface LeaseEffects {
+  /** Sends a heartbeat; false when it could not be sent. */
+  extend(entry: FlightEntry): boolean;
+  /** The server may have delivered this message again by now. */
+  lost(entry: FlightEntry): void;
+}
+
+/**
+ * Beats over the flight: every entry that is not being settled is renewed in time, whatever it waits for. A beat that
+ * fails is tried again at the next tick, for that entry only (FW-RUN-16).
+ */
+export class Leases {
+  readonly #settings: LeaseSettings;
+  readonly #deadlines: ConsumerDeadlines;
+  #failed = 0;
+
+  constructor(settings: LeaseSettings, deadlines: ConsumerDeadlines) {
+    this.#settings = settings;
+    this.#deadlines = deadlines;
+  }
+
+  /** Heartbeats that could not be sent. */
+  get failed(): number {
+    return this.#failed;
+  }
+
+  /** The consumer's deadline for a delivery, in ms. */
+  deadline(deliveryCount: number): number {
+    return effectiveDeadline(this.#deadlines.ackWaitMs, this.#deadlines.backoffMs, deliveryCount);
+  }
+
+  /** Time between two beats of a delivery: the configured one, a third of the deadline at most. */
+  interval(deliveryCount: number): number {
+    return Math.min(this.#settings.intervalMs, this.deadline(deliveryCount) / 3);
+  }
+
+  /** Starts a lease anew, for a sequence delivered again. */
+  renew(entry: FlightEntry, now: number): void {
+    entry.leaseUntil = now + this.deadline(entry.position.count);
+    entry.nextBeatAt = now + this.interval(entry.position.count);
+    entry.beats = 0;
+    entry.late = false;
+  }
+
+  /** One round. `now` is monotonic, so a clock that is set never costs a lease. */
+  tick(flight: Flight, now: number, effects: LeaseEffects): void {
+    const lost: FlightEntry[] = [];
+    for (const entry of flight.entries()) {
+      if (entry.state === "settling") continue;
+      if (now >= entry.leaseUntil && !entry.late) {
+        entry.late = true;
+        lost.push(entry);
+      }
+      if (this.#settings.enabled && now >= entry.nextBeatAt && entry.beats < this.#settings.maxBeats) this.#beat(entry, now, effects);
+    }
+    for (const entry of lost) effects.lost(entry);
+  }
+
+  #beat(entry: FlightEntry, now: number, effects: LeaseEffects): void {
+    if (!effects.extend(entry)) {
+      this.#failed += 1;
+      return;
+    }
+    entry.beats += 1;
+    entry.leaseUntil = Math.max(entry.leaseUntil, now + this.deadline(entry.position.count));
+    entry.nextBeatAt = now + this.interval(entry.position.count);
+  }
+}

@@ -1,0 +1,255 @@
+import type { WriteOutcome } from "../connector/sink.js";
+import { RetryExhaustedError, type SinkError, type SinksError, isErrorKind } from "../error/errors.js";
+import type { Telemetry } from "../telemetry/port.js";
+import { backoffDelay, nakDelay } from "./backoff.js";
+import type { Counters } from "./counters.js";
+import type { DeadLetters } from "./dead-letter.js";
+import { type DeadLetterContent, buildDeadLetter } from "./dead-letter-record.js";
+import type { Flight, FlightEntry } from "./flight.js";
+import { type Lanes, OrderedLanes } from "./lanes.js";
+import type { PipelineSettings } from "./pipeline-settings.js";
+import type { Settlement } from "./settle.js";
+import { type Verdict, decideVerdict, isBudgeted } from "./verdict.js";
+
+/** What carrying out a verdict works on. */
+export interface OutcomeParts {
+  readonly flight: Flight;
+  readonly lanes: Lanes;
+  readonly settlement: Settlement;
+  /** Null with dead letters off. */
+  readonly deadLetters: DeadLetters | null;
+  readonly deadLetterContent: DeadLetterContent;
+  readonly counters: Counters;
+  readonly settings: PipelineSettings;
+  readonly sinkName: string;
+  readonly telemetry: Telemetry;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Aborts when the process is about to leave. */
+  readonly signal: AbortSignal;
+}
+
+/** What only the pipeline as a whole can do. */
+export interface OutcomeEffects {
+  /** The destination is away. */
+  trip(error: SinksError): void;
+  pause(reason: string): void;
+  /** A message was put aside; its body may go. */
+  held(entry: FlightEntry): void;
+  /** Room or a lane came free. */
+  changed(): void;
+}
+
+/** Carries out verdicts: one place where an outcome becomes an ack, a nak, a retry, a dead letter or a held message. */
+export class OutcomeActions {
+  readonly #parts: OutcomeParts;
+  readonly #effects: OutcomeEffects;
+  /** Sequences an unsafe sink refused as part of a batch: written alone from now on (FW-ERR-03). */
+  readonly #single = new Set<FlightEntry["sequence"]>();
+
+  constructor(parts: OutcomeParts, effects: OutcomeEffects) {
+    this.#parts = parts;
+    this.#effects = effects;
+  }
+
+  /** True when this sequence must be written alone. */
+  isSingle(sequence: FlightEntry["sequence"]): boolean {
+    return this.#single.size > 0 && this.#single.has(sequence);
+  }
+
+  /** One outcome per entry, in order; `safe` says whether an unknown outcome may be repeated. */
+  apply(entries: readonly FlightEntry[], outcomes: readonly WriteOutcome[], safe: boolean): void {
+    const { flight } = this.#parts;
+    const stored: FlightEntry[] = [];
+    for (let index = 0; index < entries.length; index += 1) {
+      const entry = entries[index] as FlightEntry;
+      // Another epoch began meanwhile: written, never settled (FW-RUN-33).
+      if (!flight.has(entry)) continue;
+      const outcome = outcomes[index] as WriteOutcome;
+      if (outcome === null) stored.push(entry);
+      else this.#fail(entry, outcome, safe);
+    }
+    if (stored.length > 0) this.#store(stored);
+    this.#effects.changed();
+  }
+
+  /** The whole batch was refused by a sink that may not be asked for parts of it: each message alone, later. */
+  applyIndivisible(entries: readonly FlightEntry[]): void {
+    const { settings, settlement, flight, lanes, telemetry } = this.#parts;
+    telemetry.count("batch_splits_total");
+    for (const entry of entries) {
+      if (!flight.has(entry)) continue;
+      this.#single.add(entry.sequence);
+      entry.single = true;
+      const keep = settings.ordered || this.#isLastDelivery(entry) || !settlement.giveBack(entry, 1);
+      if (keep) this.again(entry);
+      else {
+        flight.release(entry);
+        lanes.settleWrite(entry);
+      }
+    }
+    this.#effects.changed();
+  }
+
+  /** Back among the waiting, ahead of nothing it was behind before. */
+  again(entry: FlightEntry): void {
+    const { lanes } = this.#parts;
+    entry.state = "waiting";
+    lanes.add(entry);
+    lanes.settleWrite(entry);
+  }
+
+  /** Gives back what is not started, for a stop: never a last delivery, which nothing would bring again. */
+  giveBack(entries: readonly FlightEntry[]): void {
+    const { settlement, flight, lanes } = this.#parts;
+    for (const entry of entries) {
+      if (this.#isLastDelivery(entry)) continue;
+      lanes.remove(entry);
+      if (flight.has(entry)) settlement.giveBack(entry, 0);
+      flight.release(entry);
+    }
+  }
+
+  #store(entries: readonly FlightEntry[]): void {
+    const { counters, lanes, settings, now } = this.#parts;
+    counters.stored += entries.length;
+    let late = 0;
+    for (const entry of entries) {
+      entry.state = "settling";
+      if (entry.late || now() > entry.leaseUntil) late += 1;
+      if (settings.ordered) lanes.settleWrite(entry);
+    }
+    if (late > 0) this.#parts.telemetry.count("late_acks_total", late);
+    void this.#acknowledge(entries, false);
+  }
+
+  async #acknowledge(entries: readonly FlightEntry[], terminate: boolean): Promise<void> {
+    const { settlement, flight } = this.#parts;
+    if (terminate) await settlement.terminate(entries);
+    else await settlement.acknowledge(entries);
+    for (const entry of entries) {
+      if (!flight.has(entry)) continue;
+      flight.release(entry);
+      flight.forget(entry.sequence);
+      if (this.#single.size > 0) this.#single.delete(entry.sequence);
+    }
+    this.#effects.changed();
+  }
+
+  #fail(entry: FlightEntry, outcome: SinkError, safe: boolean): void {
+    const { flight, settings } = this.#parts;
+    const facts = { failures: flight.failures(entry.sequence), deliveryCount: entry.position.count, safe };
+    const verdict = decideVerdict(outcome, facts, settings.verdict);
+    entry.lastError = outcome;
+    if (isBudgeted(outcome, facts, settings.verdict)) flight.fail(entry.sequence);
+    this.#carryOut(entry, outcome, verdict);
+  }
+
+  #carryOut(entry: FlightEntry, outcome: SinkError, verdict: Verdict): void {
+    switch (verdict.kind) {
+      case "stored":
+        return this.#store([entry]);
+      case "again":
+        return this.again(entry);
+      case "unavailable":
+        this.again(entry);
+        return this.#effects.trip(outcome);
+      case "retry":
+        return this.#retry(entry, verdict.failures, verdict.place);
+      case "redeliver":
+        this.#parts.telemetry.count("possible_duplicates_total");
+        return this.#redeliver(entry, verdict.failures, verdict.place);
+      case "dead_letter":
+        return void this.#deadLetter(entry, verdict.exhausted ? exhausted(outcome) : outcome);
+      case "hold":
+        return this.#hold(entry, verdict.exhausted);
+      case "pause":
+        this.again(entry);
+        return this.#effects.pause(`${verdict.reason} (${outcome.code})`);
+      case "discard":
+        return this.#discard(entry);
+    }
+  }
+
+  #retry(entry: FlightEntry, failures: number, place: "in_place" | "nak" | "leave"): void {
+    const { counters, settings, random, now, flight, lanes, settlement } = this.#parts;
+    counters.retried += 1;
+    const delay = backoffDelay(settings.retry, failures, random);
+    if (place === "in_place") {
+      entry.retryAt = now() + Math.max(1, delay);
+      return this.again(entry);
+    }
+    if (place === "nak") settlement.giveBack(entry, nakDelay(delay, settings.deadlines.backoffMs, entry.position.count));
+    flight.release(entry);
+    lanes.settleWrite(entry);
+  }
+
+  #redeliver(entry: FlightEntry, failures: number, place: "in_place" | "nak"): void {
+    const { lanes, settings } = this.#parts;
+    if (settings.ordered && lanes instanceof OrderedLanes && place === "nak") {
+      this.giveBackLater(lanes.loseLease(entry));
+    }
+    this.#retry(entry, failures, place);
+  }
+
+  /** Later messages of a lane that waits for an earlier one: they come again behind it (FW-RUN-13). */
+  giveBackLater(later: readonly FlightEntry[]): void {
+    const { flight, settlement } = this.#parts;
+    for (const entry of later) {
+      settlement.giveBack(entry, 0);
+      flight.release(entry);
+    }
+  }
+
+  async #deadLetter(entry: FlightEntry, error: SinksError): Promise<void> {
+    const { deadLetters, deadLetterContent, sinkName, signal, flight, lanes, counters, settings } = this.#parts;
+    if (deadLetters === null || entry.envelope === null) return this.#hold(entry, false);
+    const letter = buildDeadLetter(entry.envelope, error, sinkName, deadLetterContent);
+    const published = await deadLetters.publish(letter, signal);
+    if (!published || !flight.has(entry)) return;
+    counters.deadLettered += 1;
+    entry.state = "settling";
+    lanes.settleWrite(entry);
+    await this.#acknowledge([entry], settings.terminateDeadLetters);
+  }
+
+  #hold(entry: FlightEntry, retryLater: boolean): void {
+    const { flight, counters, settings, now, lanes } = this.#parts;
+    const parks = settings.ordered && settings.onPoison === "park_key" && !retryLater;
+    if (parks && lanes instanceof OrderedLanes) {
+      if (flight.held >= settings.maxParked) {
+        this.again(entry);
+        return this.#effects.pause("max_parked is reached");
+      }
+      for (const later of lanes.park(entry)) {
+        flight.hold(later, "parked");
+        this.#effects.held(later);
+      }
+    }
+    flight.hold(entry, retryLater ? "retry_exhausted" : "permanent");
+    counters.heldTotal += 1;
+    // In an ordered lane a held message keeps its place: nothing overtakes it.
+    if (!settings.ordered) lanes.settleWrite(entry);
+    entry.retryAt = retryLater ? now() + settings.retry.maxMs : 0;
+    this.#effects.held(entry);
+  }
+
+  #discard(entry: FlightEntry): void {
+    const { counters, lanes, telemetry } = this.#parts;
+    counters.discarded += 1;
+    telemetry.count("discarded_total");
+    entry.state = "settling";
+    lanes.settleWrite(entry);
+    void this.#acknowledge([entry], false);
+  }
+
+  #isLastDelivery(entry: FlightEntry): boolean {
+    const { maxDeliver } = this.#parts.settings.deadlines;
+    return maxDeliver !== null && entry.position.count >= maxDeliver;
+  }
+}
+
+function exhausted(last: SinkError): SinksError {
+  if (isErrorKind(last, "PermanentSinkError")) return last;
+  return new RetryExhaustedError(`retries exhausted; the last failure was ${last.name} ${last.code}`, { cause: last });
+}

@@ -1,0 +1,112 @@
+import type { Telemetry } from "../telemetry/port.js";
+import type { Confirmation } from "../source/confirmation.js";
+import type { FlightEntry } from "./flight.js";
+
+/** What settlement needs of the source: ways to send, and whether the answer can be trusted. */
+export interface AckPort {
+  readonly connected: boolean;
+  /** Changes whenever the connection does. */
+  readonly generation: number;
+  readonly epochNumber: number;
+  readonly trusted: boolean;
+  publish(subject: string, verb: Uint8Array): void;
+  confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation>;
+  /** Resolves true when acks may be sent (connected, epoch read); false when `signal` aborted first. */
+  whenSettling(signal: AbortSignal): Promise<boolean>;
+}
+
+/** How acknowledgements are sent (FW-RUN-23). */
+export interface SettleSettings {
+  readonly mode: "plain" | "batch_confirmed" | "confirmed";
+  readonly confirmTimeoutMs: number;
+}
+
+const encoder = new TextEncoder();
+const verbs = {
+  ack: encoder.encode("+ACK"),
+  term: encoder.encode("+TERM"),
+  working: encoder.encode("+WPI"),
+};
+const attempts = 3;
+
+/**
+ * The only place that sends ack verbs (FW-RUN-07). An ack goes out only for an entry of the current epoch, over a
+ * connection that was there before and after; what stays unconfirmed is sent again, three times in all, and then left to
+ * redelivery. Nothing here throws: a failure is counted and never skips the rest of a batch (FW-RUN-27).
+ */
+export class Settlement {
+  readonly #port: AckPort;
+  readonly #settings: SettleSettings;
+  readonly #telemetry: Telemetry;
+  readonly #signal: AbortSignal;
+
+  /** `signal` ends every wait: the process is about to leave, and the rest is left to redelivery. */
+  constructor(port: AckPort, settings: SettleSettings, telemetry: Telemetry, signal: AbortSignal) {
+    this.#port = port;
+    this.#settings = settings;
+    this.#telemetry = telemetry;
+    this.#signal = signal;
+  }
+
+  /** Acknowledges stored messages. True when the server has confirmed them, as far as the mode asks for it. */
+  acknowledge(entries: readonly FlightEntry[]): Promise<boolean> {
+    return this.#settle(entries, verbs.ack);
+  }
+
+  /** Ends dead-lettered messages by TERM instead (FW-RUN-26). */
+  terminate(entries: readonly FlightEntry[]): Promise<boolean> {
+    return this.#settle(entries, verbs.term);
+  }
+
+  /** Gives a message back; it comes again `delayMs` later. False when it could not be sent: then its lease runs out. */
+  giveBack(entry: FlightEntry, delayMs: number): boolean {
+    const nanos = Math.max(0, Math.round(delayMs)) * 1_000_000;
+    return this.#send(entry, encoder.encode(nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`));
+  }
+
+  /** Renews the lease of a message. False when it could not be sent. */
+  extend(entry: FlightEntry): boolean {
+    return this.#send(entry, verbs.working);
+  }
+
+  #send(entry: FlightEntry, verb: Uint8Array): boolean {
+    if (!this.#port.connected || !this.#port.trusted || entry.epoch !== this.#port.epochNumber) return false;
+    try {
+      this.#port.publish(entry.position.text, verb);
+      return true;
+    } catch {
+      this.#telemetry.count("settle_errors_total");
+      return false;
+    }
+  }
+
+  async #settle(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      if (!this.#port.trusted && !(await this.#port.whenSettling(this.#signal))) break;
+      const current = entries.filter((entry) => entry.epoch === this.#port.epochNumber);
+      if (current.length < entries.length) this.#telemetry.count("stale_epoch_settlements_total", entries.length - current.length);
+      if (current.length === 0 || (await this.#attempt(current, verb))) return current.length === entries.length;
+      this.#telemetry.count("unconfirmed_acks_total", current.length);
+    }
+    this.#telemetry.log("warn", "acks stayed unconfirmed; left to redelivery", { messages: entries.length });
+    return false;
+  }
+
+  async #attempt(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
+    const { generation } = this.#port;
+    const plain = this.#settings.mode === "plain" ? entries.length : this.#settings.mode === "confirmed" ? 0 : entries.length - 1;
+    try {
+      for (let index = 0; index < plain; index += 1) {
+        this.#port.publish((entries[index] as FlightEntry).position.text, verb);
+      }
+      const confirmations = await Promise.all(
+        entries.slice(plain).map((entry) => this.#port.confirm(entry.position.text, verb, this.#settings.confirmTimeoutMs)),
+      );
+      const confirmed = confirmations.every((confirmation) => confirmation === "confirmed");
+      return confirmed && this.#port.connected && this.#port.generation === generation;
+    } catch {
+      this.#telemetry.count("settle_errors_total");
+      return false;
+    }
+  }
+}

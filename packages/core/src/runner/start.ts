@@ -1,0 +1,148 @@
+import { validateConfiguration } from "../config/validate.js";
+import { resolveSecrets } from "../config/resolve-secrets.js";
+import type { Configuration } from "../config/schema.js";
+import type { Sink } from "../connector/sink.js";
+import { ConfigurationError, SinksError, isErrorKind } from "../error/errors.js";
+import { toSinkError } from "../error/to-sink-error.js";
+import type { Telemetry } from "../telemetry/port.js";
+import { apiFault, describeApiFault } from "../source/api-fault.js";
+import { type Link, openLink } from "../source/link.js";
+import { pause } from "../source/pause.js";
+import { streamOfSubject } from "../source/publication.js";
+import { backoffDelay } from "./backoff.js";
+import type { Clock } from "./clock.js";
+
+const startBackoff = { mode: "exponential", baseMs: 100, maxMs: 2000, multiplier: 2, jitter: "equal" } as const;
+const pullSlackBytes = 65_536;
+
+/** What start needs of its caller. */
+export interface StartInput {
+  readonly configuration: Configuration;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Validates a configuration again, for callers that built it in code (FW-RUN-01). */
+export function checkedConfiguration(configuration: Configuration): Configuration {
+  return validateConfiguration(configuration);
+}
+
+/**
+ * Connects and binds, again and again while the server cannot be reached, for `start_timeout_ms` (FW-RUN-32). A refused
+ * login is tried once more with secrets read anew; then it is a configuration error.
+ */
+export async function connectAtStart(input: StartInput): Promise<{ readonly link: Link; readonly configuration: Configuration }> {
+  let configuration = resolveSecrets(input.configuration, input.environment);
+  let refused = false;
+  const link = await untilReachable(input, async () => {
+    try {
+      return await openLink(configuration);
+    } catch (error) {
+      if (!isErrorKind(error, "CredentialsError")) throw error;
+      if (refused) throw new ConfigurationError(error.message, { code: "credentials_refused", cause: error });
+      refused = true;
+      configuration = resolveSecrets(input.configuration, input.environment);
+      throw error;
+    }
+  });
+  return { link, configuration };
+}
+
+/** Starts the sink by the same rule: outages are waited for, a refused login is a configuration error. */
+export async function startSink(input: StartInput, createSink: () => Sink, name: string): Promise<Sink> {
+  let refused = false;
+  return untilReachable(input, async () => {
+    const sink = createSink();
+    try {
+      await sink.start({ name, telemetry: input.telemetry, signal: input.signal });
+      return sink;
+    } catch (error) {
+      await stopQuietly(sink, input.telemetry);
+      if (!isErrorKind(error, "CredentialsError")) throw error;
+      if (refused) throw new ConfigurationError(`sink ${name}: ${error.message}`, { code: "credentials_refused", cause: error });
+      refused = true;
+      throw error;
+    }
+  });
+}
+
+/** Stops a sink; an error while closing is logged and masks nothing (FW-ERR-06). */
+export async function stopQuietly(sink: Sink, telemetry: Telemetry): Promise<void> {
+  try {
+    await sink.stop();
+  } catch (error) {
+    telemetry.log("warn", "sink did not stop cleanly", { code: toSinkError(error).code });
+  }
+}
+
+/** Checks that need no writes (FW-RUN-02, FW-CLI-06): what fails stops start, what cannot be asked warns. */
+export async function preflight(configuration: Configuration, link: Link, telemetry: Telemetry): Promise<void> {
+  const { delivery, dead_letter: deadLetter } = configuration;
+  for (const warning of link.bound.warnings) telemetry.log("warn", warning);
+  const least = link.maxPayload + pullSlackBytes;
+  if (delivery.max_bytes_in_flight < least) {
+    throw new ConfigurationError(
+      `delivery.max_bytes_in_flight: must be at least ${least}, the server's max_payload and 64 KiB; raise it or lower max_payload`,
+    );
+  }
+  warnOfWindow(configuration, link, telemetry);
+  if (deadLetter.enabled && deadLetter.subject !== null) await checkDeadLetterStream(link, deadLetter.subject, deadLetter.stream, telemetry);
+}
+
+function warnOfWindow(configuration: Configuration, link: Link, telemetry: Telemetry): void {
+  const window = link.bound.consumer.config.max_ack_pending ?? 0;
+  const wanted = configuration.delivery.max_messages_in_flight;
+  if (window > 0 && window < wanted) {
+    telemetry.log("warn", "the consumer's max_ack_pending is below max_messages_in_flight; the flight is clamped", { max_ack_pending: window, wanted });
+  }
+}
+
+async function checkDeadLetterStream(link: Link, subject: string, expected: string | null, telemetry: Telemetry): Promise<void> {
+  let found: string | null;
+  try {
+    found = await streamOfSubject(link.manager, subject);
+  } catch (error) {
+    telemetry.log("warn", "cannot check the dead letter stream", { error: describeApiFault(error) });
+    return;
+  }
+  if (found === null) {
+    throw new ConfigurationError(`dead_letter.subject: no stream captures "${subject}"; create a stream for it`, { code: "stream_missing" });
+  }
+  if (expected !== null && found !== expected) {
+    throw new ConfigurationError(`dead_letter.stream: "${subject}" is captured by stream "${found}", not "${expected}"; correct one of the two`);
+  }
+}
+
+/** Repeats what fails for want of an answer, until `start_timeout_ms` is over; anything else is thrown at once. */
+async function untilReachable<Result>(input: StartInput, attempt: () => Promise<Result>): Promise<Result> {
+  const until = input.clock.now() + input.configuration.delivery.start_timeout_ms;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isWorthWaiting(error)) throw error;
+      const wait = backoffDelay(startBackoff, failures, input.clock.random);
+      if (input.signal.aborted || input.clock.now() + wait >= until) throw asUnreachable(error);
+      input.telemetry.log("warn", "not ready yet", { reason: reasonOf(error) });
+      await pause(wait, input.signal);
+      if (input.signal.aborted) throw asUnreachable(error);
+    }
+  }
+}
+
+function isWorthWaiting(error: unknown): boolean {
+  if (isErrorKind(error, "ConfigurationError")) return false;
+  if (isErrorKind(error, "SinksError")) return error.code === "connection_failed" || isErrorKind(error, "TemporarySinkError");
+  return apiFault(error) === "transient";
+}
+
+function asUnreachable(error: unknown): SinksError {
+  if (isErrorKind(error, "SinksError")) return error;
+  return new SinksError(`nats: JetStream does not answer (${describeApiFault(error)})`, { code: "connection_failed", cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  return isErrorKind(error, "SinksError") ? error.message : describeApiFault(error);
+}

@@ -1,0 +1,52 @@
+import type { Telemetry } from "../telemetry/port.js";
+import type { JetStreamSource } from "../source/jetstream-source.js";
+import { pause } from "../source/pause.js";
+import type { Clock } from "./clock.js";
+import type { Pipeline } from "./pipeline.js";
+import type { PipelineSettings } from "./pipeline-settings.js";
+
+/** The parts a stop brings to rest. */
+export interface StoppingParts {
+  readonly source: JetStreamSource;
+  readonly pipeline: Pipeline;
+  readonly settings: PipelineSettings;
+  /** Aborted when the process is about to leave: nothing is waited for any more. */
+  readonly leaving: AbortController;
+}
+
+const lookMs = 5;
+
+/**
+ * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time what is still
+ * unstarted is given back; at the whole of it writes are aborted; a grace later nothing is waited for. Held messages are
+ * given back last. Duplicates may follow, loss may not.
+ */
+export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry: Telemetry): Promise<void> {
+  const { source, pipeline, settings, leaving } = parts;
+  const began = clock.now();
+  const at = (ms: number): number => began + ms;
+  pipeline.stopPulling();
+  let quiet = false;
+  void source.quiet(leaving.signal).then(() => {
+    quiet = true;
+  });
+  let aborted = false;
+  while (!(quiet && pipeline.drained)) {
+    const now = clock.now();
+    if (now >= at(settings.shutdownMs / 2) || pipeline.pausedReason !== null) pipeline.giveBackUnstarted();
+    if (now >= at(settings.shutdownMs) && !aborted) {
+      aborted = true;
+      telemetry.log("warn", "shutdown time is over; writes are aborted", { writes: pipeline.activeWrites });
+      pipeline.abortWrites();
+    }
+    if (now >= at(settings.shutdownMs + settings.abortGraceMs)) {
+      telemetry.log("error", "leaving with writes that did not end; their messages are left to redelivery", { writes: pipeline.activeWrites });
+      break;
+    }
+    await pause(lookMs, leaving.signal);
+  }
+  pipeline.giveBackHeld();
+  leaving.abort();
+  pipeline.dispose();
+  await source.unpin().catch(() => telemetry.log("debug", "could not unpin"));
+}

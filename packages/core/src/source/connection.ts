@@ -1,0 +1,105 @@
+import { readFile } from "node:fs/promises";
+import {
+  type ConnectionOptions,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  type TlsOptions,
+  connect,
+  credsAuthenticator,
+  nkeyAuthenticator,
+} from "@nats-io/transport-node";
+import type { Configuration } from "../config/schema.js";
+import { ConfigurationError, CredentialsError, SinksError } from "../error/errors.js";
+import { apiFault, describeApiFault } from "./api-fault.js";
+
+type NatsSection = Configuration["nats"];
+
+/**
+ * Opens one connection by a configuration whose secrets are resolved. One attempt, bounded by
+ * `connect_timeout_seconds`: rejects with `ConfigurationError` for a file that cannot be read, `CredentialsError` for a
+ * refused login, `SinksError` code `connection_failed` for a server that does not answer.
+ */
+export async function openConnection(configuration: Configuration): Promise<NatsConnection> {
+  const options = await connectionOptions(configuration.nats);
+  try {
+    return await connect(options);
+  } catch (error) {
+    const servers = serverNames(configuration.nats);
+    if (apiFault(error) === "credentials") {
+      throw new CredentialsError(`nats: ${servers} refused the login; check the credentials under nats`, { cause: error });
+    }
+    throw new SinksError(`nats: cannot connect to ${servers} (${describeApiFault(error)})`, { code: "connection_failed", cause: error });
+  }
+}
+
+/** Host and port of the configured servers, for messages. */
+export function serverNames(section: NatsSection): string {
+  return serversOf(section)
+    .map((url) => new URL(url).host)
+    .join(", ");
+}
+
+/** Prefix of the JetStream API subjects. */
+export function apiPrefix(section: NatsSection): string {
+  if (section.api_prefix !== null) return section.api_prefix;
+  return section.domain === null ? "$JS.API" : `$JS.${section.domain}.API`;
+}
+
+function serversOf(section: NatsSection): readonly string[] {
+  return section.urls.length > 0 ? section.urls : [section.url];
+}
+
+async function connectionOptions(section: NatsSection): Promise<NodeConnectionOptions> {
+  const options: NodeConnectionOptions = {
+    servers: [...serversOf(section)],
+    noEcho: section.no_echo,
+    inboxPrefix: section.inbox_prefix,
+    timeout: section.connect_timeout_seconds * 1000,
+    reconnect: section.allow_reconnect,
+    maxReconnectAttempts: section.max_reconnect_attempts,
+    reconnectTimeWait: section.reconnect_time_wait_seconds * 1000,
+    pingInterval: section.ping_interval_seconds * 1000,
+    maxPingOut: section.max_outstanding_pings,
+    // A login that fails while reconnecting may be a rotation under way: keep trying, health is red meanwhile.
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+    ...(section.name === null ? {} : { name: section.name }),
+    ...(await authentication(section)),
+  };
+  const tls = tlsOptions(section);
+  if (tls !== null) options.tls = tls;
+  return options;
+}
+
+async function authentication(section: NatsSection): Promise<Partial<ConnectionOptions>> {
+  if (section.token !== null) return { token: section.token.reveal() };
+  if (section.user !== null) return { user: section.user, ...(section.password === null ? {} : { pass: section.password.reveal() }) };
+  if (section.creds_file !== null) return { authenticator: credsAuthenticator(await readBytes("nats.creds_file", section.creds_file)) };
+  if (section.nkey_seed_file !== null) {
+    const seed = (await readBytes("nats.nkey_seed_file", section.nkey_seed_file)).toString("utf8").trim();
+    return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
+  }
+  return {};
+}
+
+function tlsOptions(section: NatsSection): TlsOptions | null {
+  const secure = serversOf(section).some((url) => url.startsWith("tls:"));
+  const configured = section.tls_ca_file !== null || section.tls_cert_file !== null || section.tls_first || !section.tls_verify;
+  if (!secure && !configured) return null;
+  return {
+    ...(section.tls_ca_file === null ? {} : { caFile: section.tls_ca_file }),
+    ...(section.tls_cert_file === null ? {} : { certFile: section.tls_cert_file }),
+    ...(section.tls_key_file === null ? {} : { keyFile: section.tls_key_file }),
+    ...(section.tls_first ? { handshakeFirst: true } : {}),
+    ...(section.tls_verify ? {} : { rejectUnauthorized: false }),
+  };
+}
+
+async function readBytes(key: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
+    throw new ConfigurationError(`${key}: the file cannot be read (${code}); correct the path or its rights`, { cause: error });
+  }
+}

@@ -1,0 +1,352 @@
+import type { ConsumerInfo, StoredMsg } from "@nats-io/jetstream";
+import type { Msg } from "@nats-io/transport-node";
+import type { Configuration } from "../config/schema.js";
+import type { Telemetry } from "../telemetry/port.js";
+import type { AckSubject } from "./ack-subject.js";
+import { apiFault, describeApiFault } from "./api-fault.js";
+import type { Confirmation } from "./confirmation.js";
+import { apiPrefix } from "./connection.js";
+import { findConsumer } from "./consumer.js";
+import { type Epoch, EpochGuard } from "./epoch.js";
+import { type Link, openLink, pinTimeout, pullExpiry } from "./link.js";
+import { pause } from "./pause.js";
+import { Puller } from "./pull.js";
+import { recreateConsumer } from "./recreate.js";
+import type { SequenceNumber } from "./sequence.js";
+
+/** What the source tells the runner; calls are synchronous. */
+export interface SourceEvents {
+  delivered(message: Msg, position: AckSubject, bytes: number, epoch: Epoch): void;
+  /** Room came free or may be used again. */
+  roomChanged(): void;
+  connection(connected: boolean): void;
+  /** What is missing on the server, or null when all is there again. */
+  missing(what: "stream" | "consumer" | null): void;
+  /** The stream or consumer is another one than before: nothing fetched earlier may be settled. */
+  epochChanged(epoch: Epoch): void;
+  consumerSeen(consumer: ConsumerInfo): void;
+  /** A delivery whose message does not fit the open pulls. */
+  oversized(): void;
+  /** Nothing can go on: `on_consumer_missing: exit`. */
+  failed(reason: string): void;
+  /** Highest sequence below which every delivered message was acked by this process; 0 when unknown. */
+  ackedBelow(): SequenceNumber;
+}
+
+interface Parked {
+  readonly message: Msg;
+  readonly position: AckSubject;
+  readonly bytes: number;
+}
+
+const checkPauseMs: { readonly first: number; readonly last: number } = { first: 50, last: 2000 };
+const refusedPauseMs = 1000;
+const idleCheckMs = 30_000;
+
+/**
+ * The JetStream side of a running pipeline: pulls, the state of the connection, and the epoch (FW-RUN-06, FW-RUN-33).
+ * It decides nothing about messages; it knows the client so that nothing else has to.
+ */
+export class JetStreamSource {
+  readonly #configuration: Configuration;
+  readonly #telemetry: Telemetry;
+  readonly #events: SourceEvents;
+  readonly #now: () => number;
+  readonly #closing = new AbortController();
+  #link: Link;
+  #puller: Puller | null = null;
+  #guard: EpochGuard;
+  #connected = true;
+  #generation = 0;
+  #checking = false;
+  #pausedUntil = 0;
+  #verifiedAt: number;
+  #parked: Parked[] = [];
+  #missing: "stream" | "consumer" | null = null;
+
+  constructor(configuration: Configuration, link: Link, telemetry: Telemetry, events: SourceEvents, now: () => number) {
+    this.#configuration = configuration;
+    this.#telemetry = telemetry;
+    this.#events = events;
+    this.#now = now;
+    this.#link = link;
+    this.#guard = new EpochGuard(link.bound.stream.created, link.bound.consumer.created);
+    this.#verifiedAt = now();
+  }
+
+  get link(): Link {
+    return this.#link;
+  }
+
+  get epoch(): EpochGuard {
+    return this.#guard;
+  }
+
+  /** Counts connections: a change between two readings means that plain acks in between may be lost. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  get openMessages(): number {
+    return this.#puller?.messages ?? 0;
+  }
+
+  get openBytes(): number {
+    return this.#puller?.bytes ?? 0;
+  }
+
+  get openPulls(): number {
+    return this.#puller?.open ?? 0;
+  }
+
+  /** Messages that arrived while the epoch was in doubt and wait for the answer. */
+  get parkedMessages(): number {
+    return this.#parked.length;
+  }
+
+  /** True when a pull may be sent now. */
+  get mayPull(): boolean {
+    return this.#connected && this.#missing === null && this.#guard.trusted && this.#now() >= this.#pausedUntil;
+  }
+
+  /** Begins to pull and to watch the connection. */
+  start(): void {
+    this.#puller = this.#newPuller();
+    void this.#watch(this.#link);
+  }
+
+  pull(messages: number, bytes: number | null): void {
+    this.#puller?.request(messages, bytes);
+  }
+
+  /** Publishes an ack verb; throws when the connection is closed. */
+  publish(subject: string, verb: Uint8Array): void {
+    this.#link.connection.publish(subject, verb);
+  }
+
+  async confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation> {
+    const confirmation = await this.#link.confirmations.confirm(subject, verb, timeoutMs);
+    if (confirmation === "no_responders") this.doubt("no responders to an ack");
+    return confirmation;
+  }
+
+  /** Resolves when acks may be sent: connected, and the epoch read since the last doubt. False when aborted. */
+  async whenSettling(signal: AbortSignal): Promise<boolean> {
+    // A lost connection is a doubt, answered only after a reconnect: trusted implies connected.
+    if (!this.#guard.trusted) await this.#guard.whenTrusted(signal);
+    return !signal.aborted;
+  }
+
+  /** Puts the epoch in doubt and has both creation times read again. */
+  doubt(reason: string): void {
+    this.#guard.doubt();
+    this.#telemetry.log("debug", "epoch in doubt", { reason });
+    void this.#check();
+  }
+
+  /** Called now and then: reads the epoch again when no pull has been open for long. */
+  tick(now: number): void {
+    if (this.openPulls > 0) this.#verifiedAt = now;
+    else if (this.#guard.trusted && now - this.#verifiedAt >= idleCheckMs) {
+      this.#verifiedAt = now;
+      this.doubt("idle");
+    }
+  }
+
+  /** The consumer as the server holds it now; null when it is not there. */
+  readConsumer(): Promise<ConsumerInfo | null> {
+    const { stream, consumer } = this.#configuration.nats;
+    return findConsumer(this.#link.manager, stream, consumer);
+  }
+
+  /** The message as the stream holds it; null when it cannot be read, now or ever. */
+  async readStored(sequence: SequenceNumber): Promise<StoredMsg | null> {
+    try {
+      return await this.#link.manager.streams.getMessage(this.#configuration.nats.stream, { seq: Number(sequence) });
+    } catch (error) {
+      this.#telemetry.log("debug", "message not read from the stream", { error: describeApiFault(error) });
+      return null;
+    }
+  }
+
+  /** Waits until open pulls have ended or fallen silent. */
+  async quiet(signal: AbortSignal): Promise<void> {
+    await this.#puller?.quiet(signal);
+  }
+
+  /** Lets a pinned consumer go to the next client at once (FW-RUN-12). */
+  async unpin(): Promise<void> {
+    const { group, manager } = this.#link;
+    if (group === null) return;
+    const { stream, consumer } = this.#configuration.nats;
+    await manager.consumers.unpin(stream, consumer, group);
+  }
+
+  /** Sends what is buffered and closes the connection. */
+  async dispose(): Promise<void> {
+    this.#closing.abort();
+    this.#puller?.dispose();
+    this.#link.confirmations.dispose();
+    const { connection } = this.#link;
+    if (connection.isClosed()) return;
+    await Promise.race([connection.flush(), pause(1000, AbortSignal.timeout(1000))]).catch(() => undefined);
+    await connection.close();
+  }
+
+  #newPuller(): Puller {
+    const { nats } = this.#configuration;
+    const expiresMs = pullExpiry(this.#configuration);
+    return new Puller(
+      this.#link.connection,
+      {
+        requestSubject: `${apiPrefix(nats)}.CONSUMER.MSG.NEXT.${nats.stream}.${nats.consumer}`,
+        inbox: `${this.#link.inbox}.p`,
+        expiresMs,
+        heartbeatMs: expiresMs / 2,
+        group: this.#link.group,
+      },
+      {
+        delivered: (message, position, bytes) => this.#receive(message, position, bytes),
+        ended: () => this.#events.roomChanged(),
+        doubt: (reason) => this.doubt(reason),
+        tooLarge: () => this.#events.oversized(),
+        refused: (limit) => {
+          this.#pausedUntil = this.#now() + refusedPauseMs;
+          this.#telemetry.log("warn", "pull refused by the consumer's limits", { limit });
+        },
+      },
+      this.#now,
+    );
+  }
+
+  #receive(message: Msg, position: AckSubject, bytes: number): void {
+    if (!this.#guard.follows(position.consumerSequenceNumber)) this.doubt("consumer sequence went back");
+    if (this.#guard.trusted) this.#events.delivered(message, position, bytes, this.#guard.current);
+    else this.#parked.push({ message, position, bytes });
+  }
+
+  async #watch(link: Link): Promise<void> {
+    for await (const status of link.connection.status()) {
+      if (status.type === "disconnect") this.#lost();
+      if (status.type === "reconnect") this.#regained();
+      if (status.type === "error") this.#telemetry.log("warn", "connection error", { error: status.error.name });
+    }
+    if (!this.#closing.signal.aborted) await this.#rebuild();
+  }
+
+  #lost(): void {
+    this.#connected = false;
+    this.#generation += 1;
+    this.#guard.doubt();
+    this.#puller?.abandon();
+    this.#events.connection(false);
+  }
+
+  #regained(): void {
+    this.#connected = true;
+    this.#generation += 1;
+    this.#events.connection(true);
+    this.doubt("reconnect");
+  }
+
+  /** A connection that is closed for good is made anew, for as long as the pipeline runs (FW-RUN-06). */
+  async #rebuild(): Promise<void> {
+    if (this.#connected) this.#lost();
+    this.#puller?.dispose();
+    let wait = checkPauseMs.first;
+    while (!this.#closing.signal.aborted) {
+      try {
+        this.#link = await openLink(this.#configuration);
+        this.#puller = this.#newPuller();
+        void this.#watch(this.#link);
+        this.#regained();
+        return;
+      } catch (error) {
+        this.#telemetry.log("warn", "cannot connect again", { error: error instanceof Error ? error.message : "unknown" });
+        await pause(wait, this.#closing.signal);
+        wait = Math.min(2 * wait, checkPauseMs.last);
+      }
+    }
+  }
+
+  /** Reads both creation times until the newest doubt is answered. */
+  async #check(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
+    let wait = checkPauseMs.first;
+    try {
+      while (!this.#guard.trusted && !this.#closing.signal.aborted) {
+        const answered = this.#connected && (await this.#checkOnce());
+        if (answered) wait = checkPauseMs.first;
+        else {
+          await pause(wait, this.#closing.signal);
+          wait = Math.min(2 * wait, checkPauseMs.last);
+        }
+      }
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  /** One reading. True when it answered the doubt it was made for. */
+  async #checkOnce(): Promise<boolean> {
+    const { manager } = this.#link;
+    const { stream: streamName } = this.#configuration.nats;
+    const mark = this.#guard.mark;
+    try {
+      const stream = await manager.streams.info(streamName);
+      const consumer = await this.readConsumer();
+      if (consumer === null) {
+        await this.#consumerGone(stream.created);
+        return false;
+      }
+      this.#reportMissing(null);
+      this.#events.consumerSeen(consumer);
+      this.#settle(mark, stream.created, consumer.created);
+      return true;
+    } catch (error) {
+      if (apiFault(error) === "stream_missing") this.#reportMissing("stream");
+      else this.#telemetry.log("debug", "consumer check failed", { error: describeApiFault(error) });
+      return false;
+    }
+  }
+
+  #settle(mark: number, streamCreatedAt: string, consumerCreatedAt: string): void {
+    const changed = this.#guard.settle(mark, streamCreatedAt, consumerCreatedAt);
+    const parked = this.#parked;
+    if (changed) {
+      // They may belong to either epoch; unsettled, the server delivers again what is of the new one.
+      this.#parked = [];
+      this.#events.epochChanged(this.#guard.current);
+    } else if (this.#guard.trusted) {
+      this.#parked = [];
+      for (const { message, position, bytes } of parked) this.#events.delivered(message, position, bytes, this.#guard.current);
+    }
+    if (this.#guard.trusted) this.#events.roomChanged();
+  }
+
+  async #consumerGone(streamCreatedAt: string): Promise<void> {
+    this.#reportMissing("consumer");
+    const { on_consumer_missing: action } = this.#configuration.delivery;
+    if (action === "exit") this.#events.failed(`consumer "${this.#configuration.nats.consumer}" is missing`);
+    if (action !== "recreate" || streamCreatedAt !== this.#guard.current.streamCreatedAt) return;
+    const { manager, features, group } = this.#link;
+    const stream = await manager.streams.info(this.#configuration.nats.stream);
+    const from = this.#events.ackedBelow();
+    await recreateConsumer(manager, this.#configuration, stream, from, features, group, pinTimeout(this.#configuration));
+    this.#telemetry.log("warn", "consumer made again", { acked_below: from });
+  }
+
+  #reportMissing(what: "stream" | "consumer" | null): void {
+    if (what === this.#missing) return;
+    this.#missing = what;
+    this.#events.missing(what);
+    if (what === "stream" && this.#configuration.delivery.on_consumer_missing === "exit") {
+      this.#events.failed(`stream "${this.#configuration.nats.stream}" is missing`);
+    }
+  }
+}

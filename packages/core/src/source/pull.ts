@@ -1,0 +1,217 @@
+import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import { AckSubject } from "./ack-subject.js";
+import { readPullStatus } from "./pull-status.js";
+
+/** Settings of every pull of one consumer; times in ms. */
+export interface PullSettings {
+  /** Subject of the pull requests: `<api prefix>.CONSUMER.MSG.NEXT.<stream>.<consumer>`. */
+  readonly requestSubject: string;
+  readonly inbox: string;
+  readonly expiresMs: number;
+  readonly heartbeatMs: number;
+  /** Priority group of an ordered consumer (FW-RUN-12); null without. */
+  readonly group: string | null;
+}
+
+/** What pulls tell their owner; all calls are synchronous, from the client's callback. */
+export interface PullEvents {
+  delivered(message: Msg, position: AckSubject, bytes: number): void;
+  /** A pull ended and gave back the room it had left. */
+  ended(): void;
+  /** The consumer must be checked before anything is settled (FW-RUN-33). */
+  doubt(reason: string): void;
+  /** The consumer's own limits refused a pull. */
+  refused(limit: string): void;
+  /** The next message is larger than the room of the pull that was open. */
+  tooLarge(): void;
+}
+
+interface OpenPull {
+  readonly subscription: Subscription;
+  readonly sentAt: number;
+  messages: number;
+  bytes: number;
+  activeAt: number;
+  open: boolean;
+}
+
+/** Bytes of a message as the server counts them: subject, reply, headers and body. The client knows them undecoded. */
+function wireSize(message: Msg): number {
+  const sized = message as Msg & { size?: () => number };
+  return sized.size?.() ?? message.data.length + (message.reply?.length ?? 0);
+}
+
+const tickMs = 100;
+const graceMs = 1000;
+/** Silence after which an open pull may be given up at stop (FW-RUN-34). */
+const silenceMs = 1500;
+
+/**
+ * The open pull requests of one consumer. Each has its own inbox, so that its room is known exactly: `messages` and
+ * `bytes` are what the server may still send. A pull ends by itself: filled, by status, or `expires` + 1 s after it was
+ * sent. It is not unsubscribed while messages come, which would strand them until their deadline.
+ */
+export class Puller {
+  readonly #connection: NatsConnection;
+  readonly #settings: PullSettings;
+  readonly #events: PullEvents;
+  readonly #now: () => number;
+  readonly #pulls = new Set<OpenPull>();
+  readonly #timer: NodeJS.Timeout;
+  #messages = 0;
+  #bytes = 0;
+  #number = 0;
+  #tickedAt: number;
+  #pin: string | null = null;
+
+  constructor(connection: NatsConnection, settings: PullSettings, events: PullEvents, now: () => number) {
+    this.#connection = connection;
+    this.#settings = settings;
+    this.#events = events;
+    this.#now = now;
+    this.#tickedAt = now();
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Messages that open pulls may still bring. */
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** Bytes that open pulls may still bring. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get open(): number {
+    return this.#pulls.size;
+  }
+
+  /** Sends one pull request; `bytes` null asks without a byte limit. */
+  request(messages: number, bytes: number | null): void {
+    const inbox = `${this.#settings.inbox}.${this.#number}`;
+    this.#number += 1;
+    const now = this.#now();
+    const pull: OpenPull = {
+      subscription: this.#connection.subscribe(inbox, {
+        callback: (error, message) => {
+          if (error === null) this.#receive(pull, message);
+        },
+      }),
+      sentAt: now,
+      messages,
+      bytes: bytes ?? 0,
+      activeAt: now,
+      open: true,
+    };
+    this.#pulls.add(pull);
+    this.#messages += messages;
+    this.#bytes += pull.bytes;
+    this.#connection.publish(this.#settings.requestSubject, this.#body(messages, bytes), { reply: inbox });
+  }
+
+  /** Forgets every pull: the connection they were sent on is gone, and the server has dropped them with it. */
+  abandon(): void {
+    for (const pull of [...this.#pulls]) this.#close(pull);
+  }
+
+  /** Resolves when no pull is open, or all have been silent for long enough; `signal` cuts the wait short. */
+  async quiet(signal: AbortSignal): Promise<void> {
+    while (this.#pulls.size > 0 && !signal.aborted) {
+      const now = this.#now();
+      if ([...this.#pulls].every((pull) => now - pull.activeAt >= silenceMs)) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Closes what is still open; the caller has waited for `quiet`. */
+  dispose(): void {
+    clearInterval(this.#timer);
+    this.abandon();
+  }
+
+  #body(messages: number, bytes: number | null): string {
+    const { expiresMs, heartbeatMs, group } = this.#settings;
+    return JSON.stringify({
+      batch: messages,
+      ...(bytes === null ? {} : { max_bytes: bytes }),
+      expires: expiresMs * 1_000_000,
+      idle_heartbeat: heartbeatMs * 1_000_000,
+      ...(group === null ? {} : { group }),
+      ...(this.#pin === null ? {} : { id: this.#pin }),
+    });
+  }
+
+  #receive(pull: OpenPull, message: Msg): void {
+    pull.activeAt = this.#now();
+    // The reply first: reading `headers` parses them, and only a status has no ack reply.
+    const reply = message.reply;
+    const position = reply ? AckSubject.parse(reply) : null;
+    if (position === null) {
+      this.#status(pull, message);
+      return;
+    }
+    const bytes = wireSize(message);
+    if (pull.open) this.#account(pull, bytes);
+    if (this.#settings.group !== null) this.#readPin(message);
+    this.#events.delivered(message, position, bytes);
+    if (pull.open && pull.messages <= 0) {
+      this.#close(pull);
+      this.#events.ended();
+    }
+  }
+
+  #account(pull: OpenPull, bytes: number): void {
+    pull.messages -= 1;
+    this.#messages -= 1;
+    const size = Math.min(pull.bytes, bytes);
+    pull.bytes -= size;
+    this.#bytes -= size;
+  }
+
+  #readPin(message: Msg): void {
+    const pin = message.headers?.get("Nats-Pin-Id");
+    if (pin) this.#pin = pin;
+  }
+
+  #status(pull: OpenPull, message: Msg): void {
+    const headers = message.headers;
+    const code = headers?.code ?? 0;
+    const status = code === 0 ? null : readPullStatus(code, headers?.description ?? "");
+    if (status === null || status.kind === "heartbeat") return;
+    this.#close(pull);
+    if (status.kind === "too_large") this.#events.tooLarge();
+    if (status.kind === "refused") this.#events.refused(status.limit);
+    if (status.kind === "pin_lost") this.#pin = null;
+    if (status.kind === "doubt") this.#events.doubt(status.reason);
+    this.#events.ended();
+  }
+
+  #close(pull: OpenPull): void {
+    if (!pull.open) return;
+    pull.open = false;
+    this.#messages -= pull.messages;
+    this.#bytes -= pull.bytes;
+    this.#pulls.delete(pull);
+    if (!this.#connection.isClosed()) pull.subscription.unsubscribe();
+  }
+
+  #tick(): void {
+    const now = this.#now();
+    const ranFreely = now - this.#tickedAt < this.#settings.heartbeatMs;
+    this.#tickedAt = now;
+    // After a blocked loop the missing heartbeats may still be in the socket: judge at the next tick (FW-RUN-34).
+    if (!ranFreely) return;
+    let missed = false;
+    for (const pull of [...this.#pulls]) {
+      const silent = now - pull.activeAt;
+      const overdue = now - pull.sentAt >= this.#settings.expiresMs + graceMs && silent >= graceMs;
+      missed ||= silent >= 2 * this.#settings.heartbeatMs + graceMs;
+      if (overdue || missed) {
+        this.#close(pull);
+        this.#events.ended();
+      }
+    }
+    if (missed) this.#events.doubt("missed heartbeat");
+  }
+}
