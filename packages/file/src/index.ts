@@ -1,0 +1,2 @@
+export { file } from "./connector.js";
+export { type FileOptions, fileOptions } from "./options.js";

@@ -1,0 +1,68 @@
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import path from "node:path";
+import { type FileSystem, readFlags, readFully, withFile } from "./client.js";
+import { keyOfLine } from "./record.js";
+import { SegmentIndex } from "./segment-index.js";
+import { isGzipSegment } from "./segment-name.js";
+
+const chunkBytes = 1_048_576;
+const newline = 0x0a;
+
+/**
+ * Reads the keys of a segment into an index. With `flush` the file is flushed first, so that what is found is durable, also
+ * when another process still writes it. A line or member that is not whole yet is left out.
+ */
+export async function readSegmentIndex(files: FileSystem, root: string, segment: string, flush: boolean, signal: AbortSignal): Promise<SegmentIndex> {
+  return withFile(files, path.join(root, segment), readFlags, async (descriptor) => {
+    const size = Number((await files.facts(descriptor)).size);
+    if (flush) await files.syncData(descriptor);
+    const index = new SegmentIndex();
+    const stored = chunksOf(files, descriptor, size, signal);
+    for await (const line of linesOf(isGzipSegment(segment) ? unpacked(stored) : stored)) {
+      const key = keyOfLine(line);
+      if (key !== null) index.add(key);
+    }
+    return index;
+  });
+}
+
+async function* chunksOf(files: FileSystem, descriptor: number, size: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for (let position = 0; position < size; ) {
+    signal.throwIfAborted();
+    const chunk = await readFully(files, descriptor, Math.min(chunkBytes, size - position), position);
+    if (chunk.length === 0) return;
+    position += chunk.length;
+    yield chunk;
+  }
+}
+
+async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  const source = Readable.from(chunks, { objectMode: false });
+  source.once("error", (error) => gunzip.destroy(error));
+  source.pipe(gunzip);
+  try {
+    for await (const chunk of gunzip) yield chunk as Buffer;
+  } catch (error) {
+    // The last member of a segment that is still written may be torn.
+    if ((error as { code?: unknown }).code !== "Z_BUF_ERROR") throw error;
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Whole lines without their line break. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let carried: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      const piece = chunk.subarray(start, end);
+      yield carried.length === 0 ? piece : Buffer.concat([...carried, piece]);
+      carried = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) carried.push(chunk.subarray(start));
+  }
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import {
+  type ConnectorServices,
+  type Envelope,
+  type HealthcheckAbility,
+  type LookupAbility,
+  NotAttemptedError,
+  type OrderedBatchesAbility,
+  type RetrySafetyAbility,
+  type Sink,
+  type SinkContext,
+  type WriteContext,
+  type WriteOutcome,
+  isErrorKind,
+} from "@sinks/core";
+import { type FileSystem, nodeFileSystem } from "./client.js";
+import { toFileError } from "./errors.js";
+import { MessageFiles } from "./message-files.js";
+import type { FileOptions } from "./options.js";
+import { FilePlacer } from "./place-file.js";
+import { probeLinks, probeRoot } from "./probe.js";
+import type { RecordWriter } from "./record-writer.js";
+import { type RootFolder, checkRoot, openRoot } from "./root-folder.js";
+import { Segments } from "./segments.js";
+import { TemporaryNames, removeDeadTemporaries } from "./temporary-files.js";
+import { type Processes, readProcesses } from "./writer-identity.js";
+
+/** What the file sink can do besides writing. */
+export type FileSink = Sink & HealthcheckAbility & LookupAbility & RetrySafetyAbility & OrderedBatchesAbility;
+
+/** What the sink touches the world with; tests replace single parts. */
+export interface FileSinkWorld {
+  readonly files: FileSystem;
+  readonly processes: () => Promise<Processes>;
+  /** 8 hex digits that tell sinks of one process apart. */
+  readonly instance: () => string;
+  /** Runs something once after some time; the returned function gives that up. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
+}
+
+/** The machine itself. */
+export const machine: FileSinkWorld = Object.freeze({
+  files: nodeFileSystem,
+  processes: readProcesses,
+  instance: () => randomBytes(4).toString("hex"),
+  after: (milliseconds: number, run: () => void) => {
+    const timer = setTimeout(run, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+});
+
+interface Running {
+  readonly root: RootFolder;
+  readonly placer: FilePlacer;
+  readonly writer: RecordWriter;
+}
+
+/**
+ * The file sink. States: created, running between `start` and `stop`, stopped; a start that fails leaves it created. A write
+ * of unknown outcome may always be repeated: a message file is placed only where none is yet or in place of itself, and a
+ * segment's records are read by key.
+ */
+export function createFileSink(options: FileOptions, services: ConnectorServices, world: FileSinkWorld = machine): FileSink {
+  return new FileSinkInstance(options, services, world);
+}
+
+class FileSinkInstance implements FileSink {
+  readonly orderedBatches = true;
+  readonly #options: FileOptions;
+  readonly #services: ConnectorServices;
+  readonly #world: FileSinkWorld;
+  #running: Running | null = null;
+
+  constructor(options: FileOptions, services: ConnectorServices, world: FileSinkWorld) {
+    this.#options = options;
+    this.#services = services;
+    this.#world = world;
+  }
+
+  async start(context: SinkContext): Promise<void> {
+    const { directory, create_directory: create, fsync: flush, mode } = this.#options;
+    const { files } = this.#world;
+    const processes = await this.#world.processes();
+    const root = await openRoot(files, path.resolve(this.#services.workingDirectory, directory), { create, flush });
+    const placer = new FilePlacer(files, new TemporaryNames(processes.self, this.#world.instance()), flush);
+    try {
+      const nowMs = Number(this.#services.nowNs() / 1_000_000n);
+      const removed = await removeDeadTemporaries(files, processes, root.path, nowMs, context.signal);
+      if (removed > 0) context.telemetry.log("info", "temporaries_removed", { count: removed });
+      await probeRoot(files, placer, root);
+      await probeLinks(files, placer, root);
+      const writer = this.#makeWriter(mode, placer, processes, root.path, context);
+      await writer.start(context.signal);
+      this.#running = { root, placer, writer };
+    } catch (error) {
+      context.signal.throwIfAborted();
+      throw isErrorKind(error, "ConfigurationError") ? error : toFileError(error, "root");
+    }
+  }
+
+  #makeWriter(mode: FileOptions["mode"], placer: FilePlacer, processes: Processes, root: string, context: SinkContext): RecordWriter {
+    const { files, after } = this.#world;
+    const options = this.#options;
+    const { nowNs } = this.#services;
+    if (mode === "one_file_per_message") return new MessageFiles({ files, placer, root, options, nowNs });
+    return new Segments({ files, placer, processes, root, options, telemetry: context.telemetry, nowNs, after });
+  }
+
+  async writeBatch(messages: readonly Envelope[], context: WriteContext): Promise<readonly WriteOutcome[]> {
+    const { root, writer } = this.#started();
+    if (messages.length === 0) return [];
+    await checkRoot(this.#world.files, root);
+    return writer.write(messages, context);
+  }
+
+  async healthcheck(signal: AbortSignal): Promise<void> {
+    const { root, placer } = this.#started();
+    signal.throwIfAborted();
+    await probeRoot(this.#world.files, placer, root);
+  }
+
+  async lookup(messages: readonly Envelope[], signal: AbortSignal): Promise<readonly boolean[]> {
+    const { root, writer } = this.#started();
+    await checkRoot(this.#world.files, root);
+    return writer.lookup(messages, signal);
+  }
+
+  retrySafety(): "safe" {
+    return "safe";
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    await running?.writer.stop();
+  }
+
+  #started(): Running {
+    if (this.#running === null) throw new NotAttemptedError("the file sink is not running");
+    return this.#running;
+  }
+}

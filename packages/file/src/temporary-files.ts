@@ -1,0 +1,59 @@
+import path from "node:path";
+import { type FileSystem, errnoOf } from "./client.js";
+import { type Processes, type WriterIdentity, isGone, writerOfGroups, writerToken, writerTokenPattern } from "./writer-identity.js";
+
+const temporaryName = new RegExp(`^\\.sinks-${writerTokenPattern}-[0-9a-f]{8}-[0-9]+\\.tmp$`);
+/** A temporary lives for seconds; one of another machine is surely left over after an hour. */
+const foreignLimitMs = 3_600_000;
+
+/** Makes the names of one sink's temporaries; `instance`, 8 hex digits, tells sinks of one process apart. */
+export class TemporaryNames {
+  readonly #start: string;
+  #count = 0;
+
+  constructor(writer: WriterIdentity, instance: string) {
+    this.#start = `.sinks-${writerToken(writer)}-${instance}-`;
+  }
+
+  next(): string {
+    this.#count += 1;
+    return `${this.#start}${this.#count}.tmp`;
+  }
+}
+
+/** True for the name of a temporary. */
+export function isTemporaryName(name: string): boolean {
+  return temporaryName.test(name);
+}
+
+/**
+ * Removes the temporaries of dead processes below `folder` (FW-FILE-01) and tells how many. Links are not followed. A
+ * process that still runs keeps its own.
+ */
+export async function removeDeadTemporaries(files: FileSystem, processes: Processes, folder: string, nowMs: number, signal: AbortSignal): Promise<number> {
+  const open = [folder];
+  let removed = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    signal.throwIfAborted();
+    for await (const entry of files.list(next)) {
+      if (entry.isDirectory()) open.push(path.join(next, entry.name));
+      else if (entry.isFile()) removed += await removeWhenDead(files, processes, path.join(next, entry.name), entry.name, nowMs);
+    }
+  }
+  return removed;
+}
+
+async function removeWhenDead(files: FileSystem, processes: Processes, file: string, name: string, nowMs: number): Promise<number> {
+  const found = temporaryName.exec(name);
+  if (found === null) return 0;
+  try {
+    const { mtimeMs } = await files.linkFacts(file);
+    if (!(await isGone(writerOfGroups(found.slice(1)), processes, nowMs - Number(mtimeMs), foreignLimitMs))) return 0;
+    await files.unlink(file);
+    return 1;
+  } catch (error) {
+    // Another process that starts at the same time may have removed it.
+    if (errnoOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+}
