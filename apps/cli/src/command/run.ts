@@ -1,0 +1,108 @@
+import { SinksError, type Telemetry, isErrorKind } from "@sinks/core";
+import { type Runner, type RunSummary, createRunner } from "@sinks/core/runtime";
+import type { ConfigurationChoice } from "../configuration-choice.js";
+import { exitCodes } from "../exit-code.js";
+import type { Host } from "../host.js";
+import { ProgressLine } from "../output/progress-line.js";
+import { reportFailure } from "../output/report-failure.js";
+import { type Format, printResult } from "../output/result.js";
+import { summaryDocument, summaryText } from "../output/summary.js";
+import { type Pipeline, preparePipeline } from "../pipeline.js";
+import { reportProgress } from "../progress-reports.js";
+import { type SignalSupervision, superviseSignals } from "../signals.js";
+import { createLogTelemetry } from "../telemetry/log-telemetry.js";
+import { logLevelOf } from "../telemetry/log-level.js";
+import { UsageError } from "../usage-error.js";
+
+/** What `sinks run` was asked for. */
+export interface RunRequest {
+  readonly choice: ConfigurationChoice;
+  readonly format: Format;
+  readonly once: boolean;
+  readonly timeoutSeconds: number | null;
+}
+
+/** Over the bounds of the runner itself, so that an exit forced here is the exception (FW-RUN-28). */
+const leaveSlackMs = 1000;
+
+/** Runs the pipeline until a signal, or with `once` until its goal; gives the exit code (FW-CLI-02, 08). */
+export async function run(host: Host, request: RunRequest): Promise<number> {
+  if (request.timeoutSeconds !== null && !request.once) throw new UsageError("--timeout goes with --once; without it a run has no end");
+  const pipeline = await preparePipeline(host, request.choice);
+  const line = new ProgressLine(host.stderr);
+  const telemetry = logTelemetry(host, pipeline, line);
+  await using runner = createRunner({
+    configuration: pipeline.configuration,
+    createSink: () => pipeline.createSink(telemetry),
+    telemetry,
+    environment: host.environment,
+    once: request.once,
+    ...(request.timeoutSeconds === null ? {} : { onceTimeoutMs: request.timeoutSeconds * 1000 }),
+  });
+  using signals = supervise(host, pipeline, runner, telemetry);
+  if (!(await started(runner, signals))) return stoppedEarly(host, request);
+  const summary = await runWithProgress(host, pipeline, { runner, signals, telemetry, line });
+  return report(host, request, summary);
+}
+
+function logTelemetry(host: Host, { configuration: { logging } }: Pipeline, line: ProgressLine): Telemetry {
+  return createLogTelemetry({
+    level: logLevelOf(logging.level),
+    format: logging.format,
+    nowNs: host.nowNs,
+    writeLine: (text) => line.writeLine(text),
+  });
+}
+
+function supervise(host: Host, { configuration: { delivery } }: Pipeline, runner: Runner, telemetry: Telemetry): SignalSupervision {
+  return superviseSignals(host, {
+    leaveAfterMs: delivery.shutdown_timeout_ms + delivery.abort_grace_ms + leaveSlackMs,
+    onResume() {
+      telemetry.log("info", "resume_requested", { signal: "SIGHUP" });
+      runner.resume();
+    },
+    onStopping: (signal) => telemetry.log("info", "stopping", { signal }),
+    onLeaving: (reason) => telemetry.log("error", "left_before_drained", { reason }),
+  });
+}
+
+/** True when the pipeline is ready; false when a signal came first. What is wrong with the configuration is said in any case. */
+async function started(runner: Runner, signals: SignalSupervision): Promise<boolean> {
+  try {
+    await runner.start(signals.signal);
+    return !signals.signal.aborted;
+  } catch (error) {
+    if (!signals.signal.aborted || isErrorKind(error, "ConfigurationError")) throw error;
+    return false;
+  }
+}
+
+function stoppedEarly(host: Host, { once, format }: RunRequest): number {
+  if (!once) return exitCodes.good;
+  return reportFailure(new SinksError("stopped by a signal before the run was ready", { code: "run_incomplete" }), host, format);
+}
+
+interface Running {
+  readonly runner: Runner;
+  readonly signals: SignalSupervision;
+  readonly telemetry: Telemetry;
+  readonly line: ProgressLine;
+}
+
+async function runWithProgress(host: Host, { configuration }: Pipeline, running: Running): Promise<RunSummary> {
+  using _reports = reportProgress({
+    status: () => running.runner.status(),
+    telemetry: running.telemetry,
+    line: running.line,
+    onTerminal: host.stderr.isTerminal,
+    logIntervalMs: configuration.logging.progress_interval_seconds * 1000,
+    monotonicMs: host.monotonicMs,
+  });
+  return await running.runner.run(running.signals.signal);
+}
+
+function report(host: Host, { format }: RunRequest, summary: RunSummary): number {
+  printResult(host, format, summaryDocument(summary), () => summaryText(summary));
+  if (summary.complete) return exitCodes.good;
+  return reportFailure(new SinksError(`the run is not complete: ${summary.reason ?? "unknown reason"}`, { code: "run_incomplete" }), host, format);
+}

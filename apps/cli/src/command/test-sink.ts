@@ -1,0 +1,94 @@
+import { type Sink, hasHealthcheck, isErrorKind, silentTelemetry } from "@sinks/core";
+import type { ConfigurationChoice } from "../configuration-choice.js";
+import { exitCodes } from "../exit-code.js";
+import type { Host } from "../host.js";
+import { type Problem, isForeseen, problemLine, problemsOf } from "../output/failure-document.js";
+import { secondsText } from "../output/number-text.js";
+import { type Format, printResult } from "../output/result.js";
+import { type Style, styleOf } from "../output/style.js";
+import { table } from "../output/table.js";
+import { preparePipeline } from "../pipeline.js";
+
+/** What `sinks test-sink` was asked for. */
+export interface TestSinkRequest {
+  readonly choice: ConfigurationChoice;
+  readonly format: Format;
+}
+
+interface SinkReport {
+  readonly name: string;
+  readonly type: string;
+  readonly status: "pass" | "fail";
+  /** Whether the sink could be asked for the health of its destination. */
+  readonly healthcheck: "pass" | "fail" | "unsupported";
+  readonly seconds: number;
+  readonly problem: Problem | null;
+}
+
+/** Starts the sink, asks for the health of its destination, stops it; exit code 3 when one of these fails (FW-CLI-05). */
+export async function testSink(host: Host, request: TestSinkRequest): Promise<number> {
+  const pipeline = await preparePipeline(host, request.choice);
+  const { sink, delivery } = pipeline.configuration;
+  const report = await probe(host, { name: sink.type, type: sink.type, sink: pipeline.createSink(silentTelemetry), limitMs: delivery.start_timeout_ms });
+  printResult(host, request.format, { sinks: [report] }, () => text(report, styleOf(host.stdout, host.environment)));
+  return report.status === "pass" ? exitCodes.good : exitCodes.fault;
+}
+
+interface Candidate {
+  readonly name: string;
+  readonly type: string;
+  readonly sink: Sink;
+  readonly limitMs: number;
+}
+
+async function probe(host: Host, { name, type, sink, limitMs }: Candidate): Promise<SinkReport> {
+  const began = host.monotonicMs();
+  const checkable = hasHealthcheck(sink);
+  let healthcheck: SinkReport["healthcheck"] = checkable ? "fail" : "unsupported";
+  let problem: Problem | null = null;
+  try {
+    await within(limitMs, async (signal) => {
+      try {
+        await sink.start({ name, telemetry: silentTelemetry, signal });
+        if (checkable) await sink.healthcheck(signal);
+        if (checkable) healthcheck = "pass";
+      } finally {
+        await sink.stop();
+      }
+    });
+  } catch (error) {
+    if (isErrorKind(error, "ConfigurationError")) throw error;
+    problem = problemOf(error);
+  }
+  const seconds = Math.round(host.monotonicMs() - began) / 1000;
+  return { name, type, status: problem === null ? "pass" : "fail", healthcheck, seconds, problem };
+}
+
+function problemOf(error: unknown): Problem {
+  const [first] = isForeseen(error) ? problemsOf(error) : [];
+  // A driver's own text may hold an address with a login or a statement: only its class is shown (FW-ERR-07).
+  return first ?? { path: null, message: `unexpected ${error instanceof Error ? error.name : typeof error}`, remedy: null, code: "unexpected" };
+}
+
+/** Runs `work` under a signal; rejects at the limit even when the work does not heed the signal. */
+async function within(limitMs: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const limit = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      limit.abort();
+      reject(new Error("the destination did not answer in time"));
+    }, limitMs);
+  });
+  try {
+    await Promise.race([work(limit.signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function text(report: SinkReport, style: Style): string {
+  const row = [report.name, report.type, report.status, report.healthcheck, secondsText(report.seconds)];
+  const lines = table(["SINK", "TYPE", "STATUS", "HEALTHCHECK", "TIME"], [row], style.bold);
+  return report.problem === null ? lines : `${lines}${style.bad(problemLine(report.problem))}\n`;
+}

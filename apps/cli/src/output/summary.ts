@@ -1,0 +1,32 @@
+import type { RunSummary } from "@sinks/core/runtime";
+import { countText, secondsText } from "./number-text.js";
+import { pairs } from "./table.js";
+
+/** The summary of a run in its stable JSON shape (FW-CLI-08). */
+export interface SummaryDocument {
+  readonly received: number;
+  readonly stored: number;
+  readonly dead_lettered: number;
+  readonly retried: number;
+  readonly held: number;
+  readonly seconds: number;
+}
+
+/** The document of a summary. */
+export function summaryDocument(summary: RunSummary): SummaryDocument {
+  const { received, stored, deadLettered, retried, held, seconds } = summary;
+  return { received, stored, dead_lettered: deadLettered, retried, held, seconds: Math.round(seconds * 1000) / 1000 };
+}
+
+/** The summary for people. */
+export function summaryText(summary: RunSummary): string {
+  const rate = summary.seconds > 0 ? ` (${countText((summary.stored + summary.deadLettered) / summary.seconds)} messages/s)` : "";
+  return pairs([
+    ["received", countText(summary.received)],
+    ["stored", countText(summary.stored)],
+    ["dead-lettered", countText(summary.deadLettered)],
+    ["retried", countText(summary.retried)],
+    ["held", countText(summary.held)],
+    ["time", `${secondsText(summary.seconds)}${rate}`],
+  ]);
+}

@@ -1,0 +1,129 @@
+import type { Command } from "commander";
+
+/** What the reference says of a command besides its help. */
+const notes: Readonly<Record<string, string>> = {
+  run: `Starts the pipeline and moves messages until it is told to stop. The first SIGINT or SIGTERM drains: no new message is asked for,
+everything received is written and settled, then the command ends with 0. A second one ends it at once with 130 or 143. It leaves at the latest
+\`delivery.shutdown_timeout_ms\` + \`delivery.abort_grace_ms\` + 1 s after the first signal. SIGHUP ends a pause that waits for an operator, after
+what was broken is repaired.
+
+With \`--once\` the last sequence of the stream at start is the goal: the command ends with 0 when everything up to it is delivered and settled, and
+with 1, naming the reason, when a message is held, the consumer goes missing, \`--timeout\` has passed, or a signal stops it before.
+
+On a terminal one line shows the progress. Otherwise a log line says the same every \`logging.progress_interval_seconds\`.
+
+Result, printed when the run ends:
+
+\`\`\`json
+{ "received": 5000, "stored": 4999, "dead_lettered": 1, "retried": 0, "held": 0, "seconds": 2.314 }
+\`\`\`
+
+With \`--dry-run\` nothing is started and no connection is made; everything a start would refuse without asking a server is refused. The result is
+the plan:
+
+\`\`\`json
+{
+  "source": { "servers": ["nats://localhost:4222"], "stream": "EVENTS", "consumer": "sink", "subjects": ["events.>"], "mode": "create_if_missing" },
+  "sink": { "name": "file", "type": "file", "summary": "Writes each message to a file, or appends it to NDJSON segments." },
+  "delivery": { "ordering": "none", "ack_mode": "batch_confirmed", "batch_size": 1000, "max_in_flight_batches": 4, "max_messages_in_flight": 5000, "max_bytes_in_flight": 67108864 },
+  "dead_letter": { "enabled": false, "subject": null, "when_disabled": "hold" },
+  "once": false
+}
+\`\`\``,
+  validate: `Checks the file, every section, and the options of the sink with the connector's own schema. It makes no connection and does not need the
+values of secrets; a variable that is not set here is a warning. Exit code 2 when something is wrong.
+
+\`\`\`json
+{ "valid": false, "problems": [{ "path": "delivery.bach_size", "message": "unknown key", "remedy": "did you mean \\"batch_size\\"?", "code": "configuration_invalid" }], "warnings": [] }
+\`\`\``,
+  "config show": `Text is YAML that can be read back; JSON is the same document. Values of secrets are \`[redacted]\`, names of variables are kept.`,
+  "test-sink": `Starts the sink, asks the destination whether it can take a write where the connector is able to, and stops. Writes no message and does not
+connect to NATS. Exit code 3 when a step fails.
+
+\`\`\`json
+{ "sinks": [{ "name": "file", "type": "file", "status": "pass", "healthcheck": "pass", "seconds": 0.004, "problem": null }] }
+\`\`\`
+
+\`status\` is \`pass\` or \`fail\`, \`healthcheck\` is \`pass\`, \`fail\` or \`unsupported\`; \`problem\` has the shape of a problem of \`validate\`.`,
+  init: `Writes a YAML configuration with every required key and comments, ready to be edited.
+
+\`\`\`json
+{ "connector": "file", "output": "sinks.yaml" }
+\`\`\`
+
+Without \`--output\` the document has the text instead: \`{ "connector": "file", "output": null, "configuration": "…" }\`.`,
+  "connectors list": `Built-in connectors are listed whether or not their package is installed.
+
+\`\`\`json
+[{ "name": "file", "package": "@sinks/file", "version": "1.0.0", "installed": true, "built_in": true }]
+\`\`\``,
+  "connectors show": `Imports the connector's package and describes it. For a built-in connector that is not installed it names the package to add. Exit code 4
+when no connector has this name.`,
+  schema: `The output is JSON Schema in either format. Give it to an editor for completion and checks while you type.`,
+  "dlq list": `Reads the stream that takes \`dead_letter.subject\`. Entries of one message and sink are shown once, as the first of them.
+
+\`\`\`json
+[{ "sequence": 12, "stream": "EVENTS", "stream_sequence": 500, "subject": "events.bad", "error_code": "payload_not_json", "error_type": "SerializationError", "sink": "file", "time": "2026-01-31T10:00:00.123456789Z", "done": false }]
+\`\`\`
+
+\`sequence\` is that of the dead-letter stream. The next page starts at the last sequence + 1.`,
+  "dlq show": `Exit code 4 when the dead-letter stream has no entry at this sequence. The JSON document has the keys of \`dlq list\` and
+
+| key | content |
+| --- | --- |
+| \`error\` | the reason in words |
+| \`payload\` | the body as text when it is UTF-8, otherwise as base64; null when the record has none |
+| \`payload_encoding\` | \`utf-8\`, \`base64\` or null |
+| \`payload_unavailable_reason\` | why there is no payload |
+| \`record\` | the stored record without its payload |`,
+};
+
+const opening = `# The \`sinks\` command
+
+A command that needs a configuration takes it as its first argument, by \`-c FILE\`, or from the variable \`SINKS_CONFIG\`. \`--set section.key=value\`
+overrides one value and may be repeated; environment overrides are in the [configuration reference](configuration.md).
+
+Results go to stdout, as text for people or with \`--format json\` as one JSON document of the shape given here. Logs and diagnostics go to stderr.
+Neither ever holds a secret. Colour is used on a terminal only and never when \`NO_COLOR\` is set.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | good |
+| 1 | failure at run time; a server that stays unreachable is one |
+| 2 | the configuration or the command line is wrong; a configuration file that is not there is that |
+| 3 | a check found a fault |
+| 4 | not found |
+| 130, 143 | forced by a second SIGINT or SIGTERM |
+
+A failure is one line for each problem on stderr, \`sinks: <key>: <what is wrong>; <what to do>\`. With \`--format json\` it is one document on one line:
+
+\`\`\`json
+{ "error": { "code": "configuration_invalid", "exit_code": 2, "problems": [{ "path": "nats.stream", "message": "required key is missing", "remedy": "expected text", "code": "configuration_invalid" }] } }
+\`\`\`
+
+An internal error is one line too; \`SINKS_DEBUG=1\` adds where it happened.
+`;
+
+function leaves(command: Command, words: readonly string[] = []): readonly (readonly [string, Command])[] {
+  return command.commands.flatMap((child) => {
+    const path = [...words, child.name()];
+    return child.commands.length > 0 ? leaves(child, path) : [[path.join(" "), child] as const];
+  });
+}
+
+function helpOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 100, getOutHasColors: () => false });
+  command.outputHelp();
+  return text.trimEnd();
+}
+
+/** The reference of the command line, from the program itself and the notes above. */
+export function commandReference(program: Command): string {
+  const sections = leaves(program).map(([path, command]) => {
+    const note = notes[path];
+    if (note === undefined) throw new Error(`the reference has no note on \`sinks ${path}\``);
+    return `## \`sinks ${path}\`\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n\n${note}\n`;
+  });
+  return `${[opening, ...sections].join("\n")}`;
+}
