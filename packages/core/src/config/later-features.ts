@@ -1,8 +1,11 @@
 import { type ConfigurationFault, fault, pathText } from "./faults.js";
 import type { ConfigurationSections } from "./schema.js";
 
-interface LaterFeature {
+/** A key whose feature comes later. */
+export interface LaterFeature {
   readonly path: readonly string[];
+  /** The value that asks for it, as the reference prints it. */
+  readonly asked: string;
   /** True when the value asks for the feature. */
   readonly asks: (value: unknown) => boolean;
   readonly remedy: string;
@@ -10,17 +13,17 @@ interface LaterFeature {
 
 const isWebAddress = (value: unknown) => typeof value === "string" && /^wss?:/i.test(value);
 const isTrue = (value: unknown) => value === true;
-const enabled = (...path: string[]): LaterFeature => ({ path, asks: isTrue, remedy: "set it to false or remove it" });
-const given = (...path: string[]): LaterFeature => ({ path, asks: (value) => value !== null && value !== undefined, remedy: "remove it" });
+const enabled = (...path: string[]): LaterFeature => ({ path, asked: "true", asks: isTrue, remedy: "set it to false or remove it" });
+const given = (...path: string[]): LaterFeature => ({ path, asked: "any value", asks: (value) => value !== null && value !== undefined, remedy: "remove it" });
 
 /** Keys that are valid but whose feature is not part of this release; asking for one is refused, never ignored. */
 export const laterFeatures: readonly LaterFeature[] = [
-  { path: ["nats", "url"], asks: isWebAddress, remedy: "use nats:// or tls://" },
-  { path: ["nats", "urls"], asks: (value) => Array.isArray(value) && value.some(isWebAddress), remedy: "use nats:// or tls://" },
+  { path: ["nats", "url"], asked: "ws:// or wss://", asks: isWebAddress, remedy: "use nats:// or tls://" },
+  { path: ["nats", "urls"], asked: "ws:// or wss://", asks: (value) => Array.isArray(value) && value.some(isWebAddress), remedy: "use nats:// or tls://" },
   enabled("push_consumer", "enabled"),
   enabled("delivery", "priority_lanes", "enabled"),
-  { path: ["dead_letter", "format"], asks: (value) => value === "raw", remedy: "use json" },
-  { path: ["dead_letter", "oversize"], asks: (value) => value === "metadata_only", remedy: "remove it" },
+  { path: ["dead_letter", "format"], asked: "raw", asks: (value) => value === "raw", remedy: "use json" },
+  { path: ["dead_letter", "oversize"], asked: "metadata_only", asks: (value) => value === "metadata_only", remedy: "remove it" },
   given("dead_letter", "max_bytes"),
   given("dead_letter", "max_ratio"),
   given("dead_letter", "domain"),
@@ -29,12 +32,13 @@ export const laterFeatures: readonly LaterFeature[] = [
   enabled("metrics", "enabled"),
   enabled("advisories", "enabled"),
   enabled("routing", "enabled"),
-  { path: ["sinks"], asks: (value) => Object.keys((value as object | undefined) ?? {}).length > 0, remedy: "describe the one destination in `sink`" },
-  { path: ["sink", "type"], asks: (value) => value === "fanout", remedy: "name the connector of one destination" },
+  { path: ["sinks"], asked: "any entry", asks: (value) => Object.keys((value as object | undefined) ?? {}).length > 0, remedy: "describe the one destination in `sink`" },
+  { path: ["sink", "type"], asked: "fanout", asks: (value) => value === "fanout", remedy: "name the connector of one destination" },
   enabled("sink", "ledger", "enabled"),
   enabled("encryption", "enabled"),
   {
     path: ["encryption", "rules"],
+    asked: "a rule that is enabled",
     asks: (value) => Array.isArray(value) && value.some((rule: { enabled?: unknown }) => rule.enabled === true),
     remedy: "remove the rules that are enabled",
   },

@@ -1,6 +1,6 @@
 import { readConfigurationFile } from "./configuration-file.js";
 import { type ConfigurationFormat, decodeConfiguration, formatOf, readConfigurationText } from "./configuration-text.js";
-import { fault, faultsError } from "./faults.js";
+import { type ConfigurationFault, fault, faultsError } from "./faults.js";
 import { configurationNotices } from "./notices.js";
 import { type Environment, type Override, applyOverrides, environmentOverrides, parseSetting } from "./overrides.js";
 import { type Configuration, configurationSections } from "./schema.js";
@@ -52,12 +52,30 @@ function namedVariables(raw: unknown): ReadonlySet<string> {
   return new Set([...names, ...sinkNames].filter((name) => typeof name === "string"));
 }
 
-function loadRaw(raw: unknown, source: string, { environment, set = [] }: LoadRequest): LoadedConfiguration {
+/** A configuration with its overrides laid over it, not validated yet. */
+export interface RawConfiguration {
+  readonly raw: unknown;
+  /** What is wrong with the overrides. */
+  readonly faults: readonly ConfigurationFault[];
+  readonly notices: readonly string[];
+  readonly source: string;
+}
+
+function withOverrides(raw: unknown, source: string, { environment, set = [] }: LoadRequest): RawConfiguration {
   const found = environmentOverrides(environment, namedVariables(raw));
   const laid = applyOverrides(raw, [...found.overrides, ...set.map(settingOverride)]);
-  if (laid.faults.length > 0) throw faultsError([...laid.faults, ...findConfigurationFaults(laid.raw)]);
-  const configuration = validateConfiguration(laid.raw);
-  return { configuration, notices: [...found.notices, ...configurationNotices(laid.raw, configuration)], source };
+  return { ...laid, notices: found.notices, source };
+}
+
+/** Reads a configuration and lays the overrides over it. */
+export async function readConfiguration(request: LoadFileRequest | LoadTextRequest): Promise<RawConfiguration> {
+  if ("file" in request) {
+    const text = await readConfigurationFile(request.file);
+    return withOverrides(readConfigurationText(text, formatOf(request.file, text), request.file), request.file, request);
+  }
+  const source = request.name ?? "configuration";
+  const text = decodeConfiguration(new TextEncoder().encode(request.text), source);
+  return withOverrides(readConfigurationText(text, request.format, source), source, request);
 }
 
 /**
@@ -65,11 +83,8 @@ function loadRaw(raw: unknown, source: string, { environment, set = [] }: LoadRe
  * fault, a line each; no line holds a value of the file or of a variable. No network, no secret is resolved.
  */
 export async function loadConfiguration(request: LoadFileRequest | LoadTextRequest): Promise<LoadedConfiguration> {
-  if ("file" in request) {
-    const text = await readConfigurationFile(request.file);
-    return loadRaw(readConfigurationText(text, formatOf(request.file, text), request.file), request.file, request);
-  }
-  const source = request.name ?? "configuration";
-  const text = decodeConfiguration(new TextEncoder().encode(request.text), source);
-  return loadRaw(readConfigurationText(text, request.format, source), source, request);
+  const { raw, faults, notices, source } = await readConfiguration(request);
+  if (faults.length > 0) throw faultsError([...faults, ...findConfigurationFaults(raw)]);
+  const configuration = validateConfiguration(raw);
+  return { configuration, notices: [...notices, ...configurationNotices(raw, configuration)], source };
 }

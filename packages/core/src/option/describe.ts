@@ -12,6 +12,7 @@ export interface KindSchema {
   readonly maxLength?: number | undefined;
   readonly maxItems?: number | undefined;
   readonly items?: unknown;
+  readonly properties?: unknown;
 }
 
 const integerLimit = Number.MAX_SAFE_INTEGER;
@@ -37,7 +38,7 @@ function kindOfType(type: string, schema: KindSchema): string {
     case "array":
       return schema.maxItems === undefined ? "a list" : `a list of up to ${schema.maxItems} entries`;
     case "object":
-      return "a section with keys";
+      return schema.properties === undefined ? "a mapping of names to values" : "a section with keys";
     case "null":
       return "null";
     default:

@@ -48,7 +48,7 @@ export const variableName = z
 /** Inline secret text: a string in the file, a `Secret` once parsed. */
 export const secretText = z.preprocess((value) => (isSecret(value) ? value.reveal() : value), z.string().regex(/\S/, { error: "must not be blank" })).transform((value) => new Secret(value));
 
-type SecretPair<Name extends string> = { [Key in Name]: z.ZodDefault<z.ZodNullable<typeof secretText>> } & {
+type SecretPair<Name extends string> = { [Key in Name]: z.ZodPrefault<z.ZodNullable<typeof secretText>> } & {
   [Key in `${Name}_env`]: z.ZodDefault<z.ZodNullable<typeof variableName>>;
 };
 
@@ -58,7 +58,7 @@ type SecretPair<Name extends string> = { [Key in Name]: z.ZodDefault<z.ZodNullab
  */
 export function secretOption<Name extends string>(name: Name, description: string): SecretPair<Name> {
   return {
-    [name]: secretText.nullable().default(null).describe(description).meta({ [secretMarks.secret]: true }),
+    [name]: secretText.nullable().prefault(null).describe(description).meta({ [secretMarks.secret]: true }),
     [`${name}_env`]: variableName
       .nullable()
       .default(null)

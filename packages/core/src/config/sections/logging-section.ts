@@ -9,7 +9,7 @@ export const loggingSection = z
     level: z
       .enum(["ERROR", "WARN", "INFO", "DEBUG", "WARNING", "CRITICAL"])
       .transform((level) => levels[level])
-      .default("INFO")
+      .prefault("INFO")
       .describe("Least severity that is logged; `WARNING` means `WARN` and `CRITICAL` means `ERROR`."),
     format: z.enum(["text", "json"]).default("text").describe("Lines for people, or one JSON object per line."),
     payload_logging: z.boolean().default(false).describe("Payloads are never logged; `true` is refused."),

@@ -16,7 +16,7 @@ const field = (word: string, header: string) =>
   z
     .strictObject({
       header: headerName().default(header).describe(`Header that gives the ${word} of a message.`),
-      default: value.nullable().default(null).describe(`${word === "priority" ? "Priority" : "Classification"} of messages without the header and without a rule.`),
+      default: value.nullable().prefault(null).describe(`${word === "priority" ? "Priority" : "Classification"} of messages without the header and without a rule.`),
     })
     .prefault({})
     .describe(`Where the ${word} of a message comes from.`);
@@ -29,7 +29,7 @@ export const messageMetadataSection = z
     labels: z
       .strictObject({
         header: headerName().default("Nats-Sinks-Labels").describe("Header that gives the labels of a message, separated by `;`."),
-        default: labels.nullable().default(null).describe("Labels of messages without the header and without a rule: a list, or text separated by `;`."),
+        default: labels.nullable().prefault(null).describe("Labels of messages without the header and without a rule: a list, or text separated by `;`."),
       })
       .prefault({})
       .describe("Where the labels of a message come from."),

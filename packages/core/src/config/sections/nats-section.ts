@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { secretMarks, secretOption, secretText, variableName } from "../../option/secret.js";
 import { amount, headerName, integer, path, plainText } from "../scalar.js";
+import { starterMark } from "../starter-mark.js";
 import { entityName, literalSubject, subjectPattern } from "../subject-schema.js";
 
 const transports = new Set(["nats:", "tls:", "ws:", "wss:"]);
@@ -22,11 +23,11 @@ const serverUrl = z.string().max(2048).superRefine((text, context) => {
 /** `nats`: the server, the stream and the identity of this pipeline (FW-CFG-07). */
 export const natsSection = z
   .strictObject({
-    url: serverUrl.default("nats://localhost:4222").describe("Address of the server: `nats`, `tls`, `ws` or `wss`, without user information."),
+    url: serverUrl.default("nats://localhost:4222").describe("Address of the server: `nats`, `tls`, `ws` or `wss`, without user information.").meta({ [starterMark]: "nats://localhost:4222" }),
     urls: z.array(serverUrl).max(64).default([]).describe("Addresses of several servers of one cluster; replaces `url` when not empty."),
-    stream: entityName().describe("Stream that is read."),
-    consumer: entityName().describe("Consumer of the stream that this pipeline uses."),
-    subject: subjectPattern().describe("Subjects that this pipeline takes from the stream; wildcards are allowed."),
+    stream: entityName().describe("Stream that is read.").meta({ examples: ["EVENTS"] }),
+    consumer: entityName().describe("Consumer of the stream that this pipeline uses.").meta({ examples: ["sink"] }),
+    subject: subjectPattern().describe("Subjects that this pipeline takes from the stream; wildcards are allowed.").meta({ examples: ["events.>"] }),
     durable: z.boolean().default(true).describe("Keep the consumer on the server when this process is gone."),
     name: plainText(256).nullable().default(null).describe("Name of the connection in the server's monitoring."),
     no_echo: z.boolean().default(false).describe("Ask the server not to deliver what this connection publishes itself."),
@@ -45,7 +46,7 @@ export const natsSection = z
     tls_verify: z.boolean().default(true).describe("Verify the server's certificate and host name."),
     websocket_headers: z
       .record(headerName(), secretText)
-      .default({})
+      .prefault({})
       .describe("Headers of the WebSocket handshake, up to 32; values up to 2048 characters. Names that carry secrets belong in `websocket_headers_env`.")
       .meta({ [secretMarks.headers]: true }),
     websocket_headers_env: z
