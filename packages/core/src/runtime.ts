@@ -2,6 +2,7 @@ export { configurationFaults, type ConfigurationFault } from "./config/faults.js
 export { type JsonSchema, configurationJsonSchema, connectorJsonSchema } from "./config/json-schema.js";
 export { type LoadedConfiguration, loadConfiguration } from "./config/load.js";
 export { type ShownSink, redactedConfiguration } from "./config/redact.js";
+export { configurationReference, errorReference } from "./config/reference.js";
 export { type ReferenceRow, referenceRows } from "./config/reference-table.js";
 export { resolveSecrets } from "./config/resolve-secrets.js";
 export { type Configuration, configurationSchema } from "./config/schema.js";

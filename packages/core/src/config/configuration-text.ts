@@ -1,5 +1,5 @@
 import { fault, faultsError } from "./faults.js";
-import { TextFault, readJsonText } from "./json-text.js";
+import { readJsonText, TextFault } from "./json-text.js";
 import { readYamlText } from "./yaml-text.js";
 
 /** Notation of a configuration. */
@@ -33,7 +33,8 @@ export function readConfigurationText(text: string, format: ConfigurationFormat,
   try {
     return format === "json" ? readJsonText(text) : readYamlText(text);
   } catch (problem) {
-    if (problem instanceof TextFault) throw faultsError([fault(source, `line ${problem.line}, column ${problem.column}: ${problem.message}`, `correct the ${name}`)]);
+    if (problem instanceof TextFault)
+      throw faultsError([fault(source, `line ${problem.line}, column ${problem.column}: ${problem.message}`, `correct the ${name}`)]);
     throw faultsError([fault(source, `cannot be read as ${name}`, "it may be nested too deep")]);
   }
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 /** Mark of a key whose default depends on other keys; its text says how. */
 export const derivedDefaultMark = "x-sinks-default";

@@ -15,7 +15,12 @@ export interface ConfigurationFault {
 }
 
 /** Makes a fault of a key; its code is `configuration_invalid` unless another one says more. */
-export function fault(path: string, message: string, remedy: string | null = null, code: ErrorCode = "configuration_invalid"): ConfigurationFault {
+export function fault(
+  path: string,
+  message: string,
+  remedy: string | null = null,
+  code: ErrorCode = "configuration_invalid",
+): ConfigurationFault {
   return { path, message, remedy, code };
 }
 

@@ -24,7 +24,12 @@ function elsewhere(schema: z.core.$ZodType, key: string): string | null {
 }
 
 /** The fault of a key that the schema does not know, with the name that was most likely meant. */
-export function unknownKeyFault(schema: z.core.$ZodType, path: readonly PropertyKey[], key: string, prefix: readonly PropertyKey[] = []): ConfigurationFault {
+export function unknownKeyFault(
+  schema: z.core.$ZodType,
+  path: readonly PropertyKey[],
+  key: string,
+  prefix: readonly PropertyKey[] = [],
+): ConfigurationFault {
   const owner = schemaAt(schema, path);
   const known = owner === null ? [] : Object.keys(objectShape(owner) ?? {});
   const near = nearestName(key, known);
@@ -34,7 +39,9 @@ export function unknownKeyFault(schema: z.core.$ZodType, path: readonly Property
 }
 
 function unionIssues(issue: z.core.$ZodIssueInvalidUnion): readonly Issue[] | null {
-  const branches = issue.errors.filter((errors) => errors.length > 0 && !(errors[0]?.code === "invalid_type" && errors[0].path.length === 0));
+  const branches = issue.errors.filter(
+    (errors) => errors.length > 0 && !(errors[0]?.code === "invalid_type" && errors[0].path.length === 0),
+  );
   const [only] = branches;
   return branches.length === 1 && only !== undefined ? only : null;
 }
@@ -69,7 +76,12 @@ function rule(issue: Issue, missing: boolean, secret: boolean): string {
  * Turns what zod found into faults: path, rule, expected kind, and the nearest name of an unknown key. Received values
  * never appear (FW-CFG-03). `prefix` stands before each path, for schemas that describe a part of a configuration.
  */
-export function issueFaults(issues: readonly Issue[], schema: z.core.$ZodType, input: unknown, prefix: readonly PropertyKey[] = []): ConfigurationFault[] {
+export function issueFaults(
+  issues: readonly Issue[],
+  schema: z.core.$ZodType,
+  input: unknown,
+  prefix: readonly PropertyKey[] = [],
+): ConfigurationFault[] {
   return issues.flatMap((issue) => {
     if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKeyFault(schema, issue.path, key, prefix));
     if (issue.code === "invalid_union") {

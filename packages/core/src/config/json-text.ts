@@ -58,7 +58,12 @@ class JsonReader {
     if (depth > deepest) throw this.#fault("nested too deep");
     if (this.#take("{")) return this.#object(depth);
     if (this.#take("[")) return this.#array(depth);
-    for (const [word, value] of [["true", true], ["false", false], ["null", null]] as const) if (this.#take(word)) return value;
+    for (const [word, value] of [
+      ["true", true],
+      ["false", false],
+      ["null", null],
+    ] as const)
+      if (this.#take(word)) return value;
     if (this.#text[this.#at] === '"') return this.#string();
     const start = this.#at;
     const digits = this.#match(numberPattern);

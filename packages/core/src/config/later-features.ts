@@ -14,12 +14,22 @@ export interface LaterFeature {
 const isWebAddress = (value: unknown) => typeof value === "string" && /^wss?:/i.test(value);
 const isTrue = (value: unknown) => value === true;
 const enabled = (...path: string[]): LaterFeature => ({ path, asked: "true", asks: isTrue, remedy: "set it to false or remove it" });
-const given = (...path: string[]): LaterFeature => ({ path, asked: "any value", asks: (value) => value !== null && value !== undefined, remedy: "remove it" });
+const given = (...path: string[]): LaterFeature => ({
+  path,
+  asked: "any value",
+  asks: (value) => value !== null && value !== undefined,
+  remedy: "remove it",
+});
 
 /** Keys that are valid but whose feature is not part of this release; asking for one is refused, never ignored. */
 export const laterFeatures: readonly LaterFeature[] = [
   { path: ["nats", "url"], asked: "ws:// or wss://", asks: isWebAddress, remedy: "use nats:// or tls://" },
-  { path: ["nats", "urls"], asked: "ws:// or wss://", asks: (value) => Array.isArray(value) && value.some(isWebAddress), remedy: "use nats:// or tls://" },
+  {
+    path: ["nats", "urls"],
+    asked: "ws:// or wss://",
+    asks: (value) => Array.isArray(value) && value.some(isWebAddress),
+    remedy: "use nats:// or tls://",
+  },
   enabled("push_consumer", "enabled"),
   enabled("delivery", "priority_lanes", "enabled"),
   { path: ["dead_letter", "format"], asked: "raw", asks: (value) => value === "raw", remedy: "use json" },
@@ -32,7 +42,12 @@ export const laterFeatures: readonly LaterFeature[] = [
   enabled("metrics", "enabled"),
   enabled("advisories", "enabled"),
   enabled("routing", "enabled"),
-  { path: ["sinks"], asked: "any entry", asks: (value) => Object.keys((value as object | undefined) ?? {}).length > 0, remedy: "describe the one destination in `sink`" },
+  {
+    path: ["sinks"],
+    asked: "any entry",
+    asks: (value) => Object.keys((value as object | undefined) ?? {}).length > 0,
+    remedy: "describe the one destination in `sink`",
+  },
   { path: ["sink", "type"], asked: "fanout", asks: (value) => value === "fanout", remedy: "name the connector of one destination" },
   enabled("sink", "ledger", "enabled"),
   enabled("encryption", "enabled"),
@@ -49,7 +64,10 @@ export const laterFeatures: readonly LaterFeature[] = [
 ];
 
 function valueAt(root: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, key) => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined), root);
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined),
+    root,
+  );
 }
 
 /** A fault for each feature that the configuration asks for and this release does not have. */

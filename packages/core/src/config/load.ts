@@ -2,7 +2,7 @@ import { readConfigurationFile } from "./configuration-file.js";
 import { type ConfigurationFormat, decodeConfiguration, formatOf, readConfigurationText } from "./configuration-text.js";
 import { type ConfigurationFault, fault, faultsError } from "./faults.js";
 import { configurationNotices } from "./notices.js";
-import { type Environment, type Override, applyOverrides, environmentOverrides, parseSetting } from "./overrides.js";
+import { applyOverrides, type Environment, environmentOverrides, type Override, parseSetting } from "./overrides.js";
 import { type Configuration, configurationSections } from "./schema.js";
 import { secretPairs } from "./secret-pairs.js";
 import { findConfigurationFaults, validateConfiguration } from "./validate.js";
@@ -41,14 +41,18 @@ export interface LoadedConfiguration {
 function settingOverride(setting: Setting): Override {
   const parsed = typeof setting === "string" ? parseSetting(setting) : parseSetting(`${setting.path}=${setting.value}`);
   // The setting is not repeated: it may hold a secret.
-  if (parsed === null) throw faultsError([fault("--set", "must have the form section.key=value", "for example --set delivery.batch_size=500")]);
+  if (parsed === null)
+    throw faultsError([fault("--set", "must have the form section.key=value", "for example --set delivery.batch_size=500")]);
   return parsed;
 }
 
 function namedVariables(raw: unknown): ReadonlySet<string> {
   const names = secretPairs(configurationSections, raw).map(({ owner, variableKey }) => owner[variableKey]);
   const sink = (raw as { sink?: unknown } | null)?.sink;
-  const sinkNames = typeof sink === "object" && sink !== null ? Object.entries(sink).flatMap(([key, value]) => (key.endsWith("_env") ? [value as unknown] : [])) : [];
+  const sinkNames =
+    typeof sink === "object" && sink !== null
+      ? Object.entries(sink).flatMap(([key, value]) => (key.endsWith("_env") ? [value as unknown] : []))
+      : [];
   return new Set([...names, ...sinkNames].filter((name) => typeof name === "string"));
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isSecretHeader } from "./secret-header.js";
 import { distinct, headerName, plainText } from "./scalar.js";
+import { isSecretHeader } from "./secret-header.js";
 import { subjectPattern } from "./subject-schema.js";
 
 const values = (what: string) => distinct(plainText(512), 128).min(1).optional().describe(what);

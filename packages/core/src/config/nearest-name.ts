@@ -31,5 +31,9 @@ export function nearestName(name: string, known: readonly string[]): string | nu
       least = distance;
     }
   }
-  return best ?? known.find((candidate) => written.length >= 4 && (candidate.startsWith(`${written}_`) || candidate.endsWith(`_${written}`))) ?? null;
+  return (
+    best ??
+    known.find((candidate) => written.length >= 4 && (candidate.startsWith(`${written}_`) || candidate.endsWith(`_${written}`))) ??
+    null
+  );
 }

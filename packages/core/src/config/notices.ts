@@ -15,10 +15,16 @@ function writesBesidesInsert(sink: Configuration["sink"]): boolean {
 export function configurationNotices(raw: unknown, { delivery, dead_letter: deadLetter, sink }: Configuration): string[] {
   const notices = [
     isGiven(raw, "delivery", "prefer_safe_duplication") && "delivery.prefer_safe_duplication: has no effect and can be removed",
-    isGiven(raw, "push_consumer", "drain_timeout_ms") && "push_consumer.drain_timeout_ms: has no effect; delivery.shutdown_timeout_ms bounds the stop",
-    delivery.max_messages_in_flight < delivery.batch_size && "delivery.max_messages_in_flight: is below delivery.batch_size, so batches never fill",
-    delivery.ordering === "none" && writesBesidesInsert(sink) && "delivery.ordering: none lets writes of one key overtake one another; use per_key or strict to keep their order",
-    !deadLetter.enabled && deadLetter.when_disabled === "discard" && "dead_letter.when_disabled: discard drops messages that can never be stored",
+    isGiven(raw, "push_consumer", "drain_timeout_ms") &&
+      "push_consumer.drain_timeout_ms: has no effect; delivery.shutdown_timeout_ms bounds the stop",
+    delivery.max_messages_in_flight < delivery.batch_size &&
+      "delivery.max_messages_in_flight: is below delivery.batch_size, so batches never fill",
+    delivery.ordering === "none" &&
+      writesBesidesInsert(sink) &&
+      "delivery.ordering: none lets writes of one key overtake one another; use per_key or strict to keep their order",
+    !deadLetter.enabled &&
+      deadLetter.when_disabled === "discard" &&
+      "dead_letter.when_disabled: discard drops messages that can never be stored",
   ];
   return notices.filter((notice) => notice !== false);
 }

@@ -94,7 +94,10 @@ function withValue(record: unknown, path: readonly string[], value: unknown): un
 }
 
 /** Lays overrides over a raw configuration, later ones over earlier ones; what cannot be laid is a fault. */
-export function applyOverrides(raw: unknown, overrides: readonly Override[]): { readonly raw: unknown; readonly faults: readonly ConfigurationFault[] } {
+export function applyOverrides(
+  raw: unknown,
+  overrides: readonly Override[],
+): { readonly raw: unknown; readonly faults: readonly ConfigurationFault[] } {
   const faults: ConfigurationFault[] = [];
   let result = raw;
   for (const override of overrides) {

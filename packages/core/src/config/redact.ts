@@ -16,12 +16,19 @@ function redact(schema: z.core.$ZodType | null, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item, index) => redact(schema === null ? null : memberSchema(schema, index), item));
   if (!isPlainRecord(value)) return value;
   const headers = schema !== null && markOf(schema, secretMarks.headers) !== undefined;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, headers ? hidden : redact(schema === null ? null : memberSchema(schema, key), entry)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [
+      key,
+      headers ? hidden : redact(schema === null ? null : memberSchema(schema, key), entry),
+    ]),
+  );
 }
 
 function sinkKeys(sink: Configuration["sink"], shown: ShownSink | null): Record<string, unknown> {
   if (shown !== null) return { type: sink.type, ...(redact(shown.schema, shown.options) as object) };
-  return Object.fromEntries(Object.entries(sink).map(([key, value]) => [key, key === "type" ? value : "[not shown: the connector is not known]"]));
+  return Object.fromEntries(
+    Object.entries(sink).map(([key, value]) => [key, key === "type" ? value : "[not shown: the connector is not known]"]),
+  );
 }
 
 /** The sink's options as its connector gave them, with the schema whose marks say what is secret. */

@@ -1,4 +1,4 @@
-import { type KindSchema, describeKind } from "../option/describe.js";
+import { describeKind, type KindSchema } from "../option/describe.js";
 import { derivedDefaultMark } from "./derived-default.js";
 import type { JsonSchema } from "./json-schema.js";
 
@@ -35,7 +35,12 @@ export function referenceRows(section: JsonSchema, prefix = ""): ReferenceRow[] 
     const item = schema.items === undefined ? null : objectOf(schema.items);
     const required = section.required?.includes(name) ?? false;
     if (nested !== null) return referenceRows(nested, `${key}.`);
-    const row = { key, kind: describeKind(schema as KindSchema), standard: standardOf(schema, required), description: schema.description ?? "" };
+    const row = {
+      key,
+      kind: describeKind(schema as KindSchema),
+      standard: standardOf(schema, required),
+      description: schema.description ?? "",
+    };
     return item === null ? [row] : [row, ...referenceRows(item, `${key}[].`)];
   });
 }
@@ -46,6 +51,8 @@ function cell(text: string): string {
 
 /** A Markdown table of the keys of a section. */
 export function referenceTable(section: JsonSchema): string {
-  const rows = referenceRows(section).map(({ key, kind, standard, description }) => `| \`${key}\` | ${cell(standard)} | ${cell(kind)} | ${cell(description)} |`);
+  const rows = referenceRows(section).map(
+    ({ key, kind, standard, description }) => `| \`${key}\` | ${cell(standard)} | ${cell(kind)} | ${cell(description)} |`,
+  );
   return ["| key | default | value | meaning |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { Connector } from "../connector/define-connector.js";
 import { errorCodes } from "../error/codes.js";
 import { pathText } from "./faults.js";
-import { type JsonSchema, configurationJsonSchema, connectorJsonSchema } from "./json-schema.js";
+import { configurationJsonSchema, connectorJsonSchema, type JsonSchema } from "./json-schema.js";
 import { laterFeatures } from "./later-features.js";
 import { namedOverrides } from "./override-names.js";
 import { referenceTable } from "./reference-table.js";
@@ -26,8 +26,17 @@ function overridesText(): string {
 }
 
 function laterText(): string {
-  const intro = "These keys are checked, but asking for their feature is refused (`not_supported`), because it is not part of this release:";
-  return ["## Features of later releases", "", intro, "", ..."| key | refused value |", "| --- | --- |", ...laterFeatures.map(({ path, asked }) => `| \`${pathText(path)}\` | ${asked} |`)].join("\n");
+  const intro =
+    "These keys are checked, but asking for their feature is refused (`not_supported`), because it is not part of this release:";
+  return [
+    "## Features of later releases",
+    "",
+    intro,
+    "",
+    "| key | refused value |",
+    "| --- | --- |",
+    ...laterFeatures.map(({ path, asked }) => `| \`${pathText(path)}\` | ${asked} |`),
+  ].join("\n");
 }
 
 /** The reference of every key as Markdown: sections, options of the connectors given, overrides, later features. */

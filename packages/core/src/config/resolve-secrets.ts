@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { Secret, isSecret, secretMarks } from "../option/secret.js";
+import { isSecret, Secret, secretMarks } from "../option/secret.js";
 import { type ConfigurationFault, fault, faultsError, pathText } from "./faults.js";
 import { isPlainRecord } from "./plain-record.js";
 import type { Configuration } from "./schema.js";
@@ -27,7 +27,8 @@ class Resolver {
       if (typeof secretKey === "string" && typeof name === "string") result.set(secretKey, this.#read(name, [...path, key]));
       if (markOf(member, secretMarks.headers) !== undefined) {
         const variables = result.get(`${key}_env`);
-        if (isPlainRecord(variables)) result.set(key, { ...(result.get(key) as object), ...this.#readAll(variables, [...path, `${key}_env`]) });
+        if (isPlainRecord(variables))
+          result.set(key, { ...(result.get(key) as object), ...this.#readAll(variables, [...path, `${key}_env`]) });
       }
     }
     return Object.fromEntries(result);
@@ -55,7 +56,12 @@ class Resolver {
  * Fills every secret that is named by a variable, found by the marks of the schema. Throws one `ConfigurationError`, code
  * `secret_missing`, that names each variable that is unset or blank and its key.
  */
-export function resolveMarkedSecrets<Value>(schema: z.core.$ZodType, value: Value, environment: Environment, prefix: readonly PropertyKey[] = []): Value {
+export function resolveMarkedSecrets<Value>(
+  schema: z.core.$ZodType,
+  value: Value,
+  environment: Environment,
+  prefix: readonly PropertyKey[] = [],
+): Value {
   const resolver = new Resolver(environment);
   const resolved = resolver.resolve(schema, value, prefix) as Value;
   if (resolver.faults.length > 0) throw faultsError(resolver.faults);

@@ -1,12 +1,16 @@
 import { stringify } from "yaml";
 import type { Connector } from "../connector/define-connector.js";
 import { derivedDefaultMark } from "./derived-default.js";
-import { type JsonSchema, configurationJsonSchema, connectorJsonSchema } from "./json-schema.js";
+import { configurationJsonSchema, connectorJsonSchema, type JsonSchema } from "./json-schema.js";
 import { laterFeatures } from "./later-features.js";
 import { starterMark } from "./starter-mark.js";
 
 const shownSections = ["consumer_management", "delivery", "dead_letter", "idempotency", "message_metadata", "logging"];
-const withoutEffect = new Set(["delivery.prefer_safe_duplication", "delivery.ack_confirmation.unsupported_action", "logging.payload_logging"]);
+const withoutEffect = new Set([
+  "delivery.prefer_safe_duplication",
+  "delivery.ack_confirmation.unsupported_action",
+  "logging.payload_logging",
+]);
 const later = new Set(laterFeatures.filter(({ asked }) => asked === "true" || asked === "any value").map(({ path }) => path.join(".")));
 
 function yamlText(value: unknown): string {
@@ -85,6 +89,9 @@ export function starterConfiguration(connector: Connector): string {
   const nats = sections["nats"] as JsonSchema;
   const sink: JsonSchema = { ...connectorJsonSchema(connector), description: `Where messages are stored. ${connector.summary}` };
   const rest = shownSections.map((name) => commentedSection(name, sections[name] as JsonSchema));
-  const head = ["# Configuration of a sinks pipeline.", "# Keys that are commented out show their defaults: remove the `# ` before a key, and before the name of its section, to set it."].join("\n");
+  const head = [
+    "# Configuration of a sinks pipeline.",
+    "# Keys that are commented out show their defaults: remove the `# ` before a key, and before the name of its section, to set it.",
+  ].join("\n");
   return `${[head, activeSection("nats", nats), activeSection("sink", sink, [`type: ${connector.name}`]), ...rest].join("\n\n")}\n`;
 }

@@ -1,4 +1,4 @@
-import { type Document, LineCounter, type Node, isMap, isScalar, parseAllDocuments, visit } from "yaml";
+import { type Document, isMap, isScalar, LineCounter, type Node, parseAllDocuments, visit } from "yaml";
 import { TextFault } from "./json-text.js";
 
 const reasons: Readonly<Record<string, string>> = {
@@ -28,8 +28,10 @@ function checkNodes(document: Document.Parsed, place: Place): void {
     Alias: (_key, node) => refuse("aliases and anchors are not allowed", offsetOf(node), place),
     Node: (_key, node) => {
       if (node.anchor !== undefined) refuse("aliases and anchors are not allowed", offsetOf(node), place);
-      if (isScalar(node) && typeof node.value === "number" && !Number.isFinite(node.value)) refuse("a number is not finite", offsetOf(node), place);
-      if (isScalar(node) && typeof node.value === "object" && node.value !== null) refuse("custom tags are not allowed", offsetOf(node), place);
+      if (isScalar(node) && typeof node.value === "number" && !Number.isFinite(node.value))
+        refuse("a number is not finite", offsetOf(node), place);
+      if (isScalar(node) && typeof node.value === "object" && node.value !== null)
+        refuse("custom tags are not allowed", offsetOf(node), place);
       if (!isMap(node)) return;
       const seen = new Set<string>();
       for (const { key } of node.items) {
@@ -49,7 +51,16 @@ function checkNodes(document: Document.Parsed, place: Place): void {
 export function readYamlText(text: string): unknown {
   const lines = new LineCounter();
   const place: Place = (offset) => lines.linePos(offset);
-  const documents = parseAllDocuments(text, { version: "1.2", schema: "core", resolveKnownTags: false, uniqueKeys: false, lineCounter: lines, prettyErrors: false, logLevel: "silent", strict: true });
+  const documents = parseAllDocuments(text, {
+    version: "1.2",
+    schema: "core",
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: "silent",
+    strict: true,
+  });
   const [document, second] = documents;
   if (document === undefined || !("contents" in document)) return null;
   if (second !== undefined) refuse("more than one document", second.range[0], place);

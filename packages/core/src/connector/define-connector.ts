@@ -50,12 +50,18 @@ function definitionFaults(definition: ConnectorDefinition<z.ZodObject>): string[
     [text(summary, 500), "`summary` must be text of up to 500 characters"],
     [status === undefined || statuses.includes(status), `\`status\` must be one of ${statuses.join(", ")}`],
     [productionReady === undefined || typeof productionReady === "boolean", "`productionReady` must be true or false"],
-    [documentation === undefined || documentation === "" || text(documentation, 255), "`documentation` must be text of up to 255 characters"],
+    [
+      documentation === undefined || documentation === "" || text(documentation, 255),
+      "`documentation` must be text of up to 255 characters",
+    ],
     [
       certification === undefined || (Array.isArray(certification) && certification.every((entry) => text(entry, 255))),
       "`certification` must be a list of texts of up to 255 characters",
     ],
-    [productionReady !== true || (Array.isArray(certification) && certification.length > 0), "`productionReady` needs `certification` evidence"],
+    [
+      productionReady !== true || (Array.isArray(certification) && certification.length > 0),
+      "`productionReady` needs `certification` evidence",
+    ],
     [isObjectSchema(options), "`options` must be a zod object schema"],
     [typeof definition.create === "function", "`create` must be a function"],
   ];

@@ -41,12 +41,12 @@ export function isSecret(value: unknown): value is Secret {
 export const secretMarks = { secret: "x-sinks-secret", variable: "x-sinks-secret-variable", headers: "x-sinks-secret-headers" } as const;
 
 /** Name of an environment variable that holds a secret. */
-export const variableName = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: "must be the name of an environment variable" });
+export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: "must be the name of an environment variable" });
 
 /** Inline secret text: a string in the file, a `Secret` once parsed. */
-export const secretText = z.preprocess((value) => (isSecret(value) ? value.reveal() : value), z.string().regex(/\S/, { error: "must not be blank" })).transform((value) => new Secret(value));
+export const secretText = z
+  .preprocess((value) => (isSecret(value) ? value.reveal() : value), z.string().regex(/\S/, { error: "must not be blank" }))
+  .transform((value) => new Secret(value));
 
 type SecretPair<Name extends string> = { [Key in Name]: z.ZodPrefault<z.ZodNullable<typeof secretText>> } & {
   [Key in `${Name}_env`]: z.ZodDefault<z.ZodNullable<typeof variableName>>;
@@ -58,7 +58,11 @@ type SecretPair<Name extends string> = { [Key in Name]: z.ZodPrefault<z.ZodNulla
  */
 export function secretOption<Name extends string>(name: Name, description: string): SecretPair<Name> {
   return {
-    [name]: secretText.nullable().prefault(null).describe(description).meta({ [secretMarks.secret]: true }),
+    [name]: secretText
+      .nullable()
+      .prefault(null)
+      .describe(description)
+      .meta({ [secretMarks.secret]: true }),
     [`${name}_env`]: variableName
       .nullable()
       .default(null)

@@ -2,7 +2,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { fault, faultsError } from "../config/faults.js";
 import { builtInConnectors } from "./built-in-connectors.js";
-import { type PackageManifest, findPackage, foldersUpward, readManifest } from "./package-manifest.js";
+import { findPackage, foldersUpward, type PackageManifest, readManifest } from "./package-manifest.js";
 
 /** Where connectors are looked for. */
 export interface ConnectorSearch {
@@ -33,7 +33,8 @@ export interface Discovery {
 export async function findProject(search: ConnectorSearch): Promise<PackageManifest | null> {
   if (search.project !== undefined) {
     const manifest = await readManifest(path.resolve(search.workingDirectory, search.project));
-    if (manifest === null) throw faultsError([fault("--project", "this folder has no package.json that can be read", "name the folder of a project")]);
+    if (manifest === null)
+      throw faultsError([fault("--project", "this folder has no package.json that can be read", "name the folder of a project")]);
     return manifest;
   }
   for (const folder of foldersUpward(search.workingDirectory)) {
@@ -60,12 +61,16 @@ export async function findThirdParty(project: PackageManifest | null): Promise<D
     if (own.has(packageName)) continue;
     const manifest = await findPackage(packageName, (project as PackageManifest).folder);
     for (const name of manifest?.connectors?.keys() ?? []) {
-      if (builtInConnectors.has(name)) notices.push(`${packageName}: offers a connector named ${name}, which belongs to ${builtInConnectors.get(name)}; the offer is refused`);
+      if (builtInConnectors.has(name))
+        notices.push(
+          `${packageName}: offers a connector named ${name}, which belongs to ${builtInConnectors.get(name)}; the offer is refused`,
+        );
       else connectors.push({ name, builtIn: false, packageName, manifest });
     }
   }
   for (const [name, offers] of groupByName(connectors)) {
-    if (offers.length > 1) notices.push(`${offers.map((offer) => offer.packageName).join(" and ")}: both offer a connector named ${name}; remove all but one`);
+    if (offers.length > 1)
+      notices.push(`${offers.map((offer) => offer.packageName).join(" and ")}: both offer a connector named ${name}; remove all but one`);
   }
   return { connectors, notices };
 }

@@ -5,7 +5,7 @@ import type { Configuration } from "../config/schema.js";
 import { type Connector, isConnector } from "../connector/define-connector.js";
 import { ConfigurationError } from "../error/errors.js";
 import { builtInConnectors } from "./built-in-connectors.js";
-import { type ConnectorSearch, type OfferedConnector, findBuiltIn, findProject, findThirdParty } from "./discover.js";
+import { type ConnectorSearch, findBuiltIn, findProject, findThirdParty, type OfferedConnector } from "./discover.js";
 import { moduleFile } from "./module-file.js";
 import { checkConnector } from "./registry.js";
 
@@ -20,7 +20,14 @@ async function offerOf(name: string, plugins: Plugins, search: ConnectorSearch):
   if (builtInConnectors.has(name)) {
     const offer = await findBuiltIn(name, search, project);
     if (offer.manifest === null) {
-      refuse(fault("sink.type", `the connector ${name} is not installed`, `add its package: npm install ${offer.packageName}`, "connector_not_installed"));
+      refuse(
+        fault(
+          "sink.type",
+          `the connector ${name} is not installed`,
+          `add its package: npm install ${offer.packageName}`,
+          "connector_not_installed",
+        ),
+      );
     }
     return offer;
   }
@@ -29,25 +36,50 @@ async function offerOf(name: string, plugins: Plugins, search: ConnectorSearch):
   const [offer] = offers;
   if (offer === undefined) refuse(unknownConnector(name, plugins, connectors));
   if (offers.length > 1) {
-    refuse(fault("sink.type", `the packages ${offers.map(({ packageName }) => packageName).join(" and ")} both offer this connector`, "remove all but one of them from the project"));
+    refuse(
+      fault(
+        "sink.type",
+        `the packages ${offers.map(({ packageName }) => packageName).join(" and ")} both offer this connector`,
+        "remove all but one of them from the project",
+      ),
+    );
   }
-  if (!plugins.enabled) refuse(fault("plugins.enabled", `the connector is of a third party, package ${offer.packageName}`, "set plugins.enabled to true and name the connector in plugins.allowed_sinks"));
-  if (!plugins.allowed_sinks.includes(name)) refuse(fault("plugins.allowed_sinks", `does not allow the connector of package ${offer.packageName}`, "add the connector's name"));
+  if (!plugins.enabled)
+    refuse(
+      fault(
+        "plugins.enabled",
+        `the connector is of a third party, package ${offer.packageName}`,
+        "set plugins.enabled to true and name the connector in plugins.allowed_sinks",
+      ),
+    );
+  if (!plugins.allowed_sinks.includes(name))
+    refuse(fault("plugins.allowed_sinks", `does not allow the connector of package ${offer.packageName}`, "add the connector's name"));
   return offer;
 }
 
 function unknownConnector(name: string, plugins: Plugins, known: readonly OfferedConnector[]): ConfigurationFault {
   if (plugins.enabled && plugins.allowed_sinks.includes(name)) {
-    return fault("sink.type", "no direct dependency of the project offers this connector", "add its package to the project", "connector_not_installed");
+    return fault(
+      "sink.type",
+      "no direct dependency of the project offers this connector",
+      "add its package to the project",
+      "connector_not_installed",
+    );
   }
   const near = nearestName(name, [...builtInConnectors.keys(), ...known.map((offer) => offer.name)]);
-  return fault("sink.type", "no connector has this name", near === null ? "`sinks connectors list` shows those that can be used" : `did you mean "${near}"?`);
+  return fault(
+    "sink.type",
+    "no connector has this name",
+    near === null ? "`sinks connectors list` shows those that can be used" : `did you mean "${near}"?`,
+  );
 }
 
 async function importOffer({ name, packageName, manifest }: OfferedConnector): Promise<Connector> {
-  const invalid = (message: string, cause?: unknown) => new ConfigurationError(`package ${packageName}: ${message}`, { code: "connector_invalid", cause });
+  const invalid = (message: string, cause?: unknown) =>
+    new ConfigurationError(`package ${packageName}: ${message}`, { code: "connector_invalid", cause });
   const subpath = manifest?.connectors?.get(name);
-  if (manifest === null || subpath === undefined) throw invalid(`its package.json does not offer the connector ${name}; install a version that does`);
+  if (manifest === null || subpath === undefined)
+    throw invalid(`its package.json does not offer the connector ${name}; install a version that does`);
   const file = moduleFile(manifest, subpath);
   if (file === null) throw invalid(`the export ${subpath} of connector ${name} leads to no file; install another version`);
   let loaded: Readonly<Record<string, unknown>>;
@@ -58,7 +90,8 @@ async function importOffer({ name, packageName, manifest }: OfferedConnector): P
     throw invalid(`cannot be imported${typeof code === "string" ? ` (${code})` : ""}; install it again, or another version`, cause);
   }
   const found = [...new Set(Object.values(loaded))].filter((value) => isConnector(value) && value.name === name);
-  if (found.length !== 1) throw invalid(`its module must export exactly one connector named ${name}, but exports ${found.length === 0 ? "none" : "several"}`);
+  if (found.length !== 1)
+    throw invalid(`its module must export exactly one connector named ${name}, but exports ${found.length === 0 ? "none" : "several"}`);
   const [connector] = found;
   checkConnector(connector, `package ${packageName}`);
   return connector;
@@ -79,5 +112,11 @@ export async function loadConnector(name: string, plugins: Plugins, search: Conn
 /** Throws when `plugins.require_production_ready` asks for more than a connector of a third party declares. */
 export function checkProductionReady(connector: Connector, plugins: Plugins): void {
   if (!plugins.require_production_ready || connector.productionReady) return;
-  refuse(fault("plugins.require_production_ready", "the connector is not declared ready for production", "use another one, or set plugins.require_production_ready to false"));
+  refuse(
+    fault(
+      "plugins.require_production_ready",
+      "the connector is not declared ready for production",
+      "use another one, or set plugins.require_production_ready to false",
+    ),
+  );
 }

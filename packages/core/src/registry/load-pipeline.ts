@@ -44,7 +44,9 @@ async function checkSink(raw: unknown, search: ConnectorSearch): Promise<Checked
  * Loads a configuration together with the connector that it names: one `ConfigurationError` lists every fault of the
  * sections and of the sink's own keys, a line each. No network, no secret is resolved, nothing is created.
  */
-export async function loadPipeline(request: (LoadFileRequest | LoadTextRequest) & { readonly search: ConnectorSearch }): Promise<LoadedPipeline> {
+export async function loadPipeline(
+  request: (LoadFileRequest | LoadTextRequest) & { readonly search: ConnectorSearch },
+): Promise<LoadedPipeline> {
   const { raw, faults, notices, source } = await readConfiguration(request);
   const found = [...faults, ...findConfigurationFaults(raw)];
   const sink = await checkSink(raw, request.search);

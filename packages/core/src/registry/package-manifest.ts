@@ -23,7 +23,8 @@ function offered(sinks: unknown): ReadonlyMap<string, string> | null {
   const connectors = isPlainRecord(sinks) ? sinks["connectors"] : undefined;
   if (!isPlainRecord(connectors)) return null;
   const entries = Object.entries(connectors);
-  const isFit = ([name, target]: [string, unknown]) => /^[a-z][a-z0-9_-]{0,63}$/.test(name) && typeof target === "string" && /^\.(\/[A-Za-z0-9._-]+)*$/.test(target) && !target.includes("..");
+  const isFit = ([name, target]: [string, unknown]) =>
+    /^[a-z][a-z0-9_-]{0,63}$/.test(name) && typeof target === "string" && /^\.(\/[A-Za-z0-9._-]+)*$/.test(target) && !target.includes("..");
   return entries.every(isFit) ? new Map(entries as [string, string][]) : null;
 }
 

@@ -21,7 +21,8 @@ export function checkConnector(value: unknown, origin: string): asserts value is
   if (!isConnector(value)) refuse(`${origin}: not a connector; make it with defineConnector`);
   if (value.apiVersion !== "1") refuse(`${origin}: the connector is for another API version; this release takes version 1`);
   if (value.productionReady && value.certification.length === 0) refuse(`${origin}: productionReady needs certification evidence`);
-  if (builtInConnectors.has(value.name) && value.status === "third_party") refuse(`${origin}: the name ${value.name} belongs to ${builtInConnectors.get(value.name)}`);
+  if (builtInConnectors.has(value.name) && value.status === "third_party")
+    refuse(`${origin}: the name ${value.name} belongs to ${builtInConnectors.get(value.name)}`);
 }
 
 /** Composes connectors into a registry; duplicate names, built-in names taken by others and non-descriptors are refused. */
@@ -40,7 +41,9 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
       const connector = byName.get(name);
       if (connector !== undefined) return connector;
       const near = nearestName(name, names);
-      throw new ConfigurationError(`sink.type: the registry has no connector of this name; ${near === null ? "add it to createRegistry" : `did you mean "${near}"?`}`);
+      throw new ConfigurationError(
+        `sink.type: the registry has no connector of this name; ${near === null ? "add it to createRegistry" : `did you mean "${near}"?`}`,
+      );
     },
   });
 }

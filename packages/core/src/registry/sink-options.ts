@@ -22,11 +22,17 @@ function withTypes(schema: z.core.$ZodType, value: unknown, path: readonly strin
     const target = schemaAt(schema, path);
     const result = target === null ? { value: value.reveal() } : convertText(value.reveal(), target);
     if ("value" in result) return { value: result.value, faults: [] };
-    return { value: undefined, faults: [fault(pathText([...prefix, ...path]), `the override ${value.source} ${result.fault}`, "correct or remove it")] };
+    return {
+      value: undefined,
+      faults: [fault(pathText([...prefix, ...path]), `the override ${value.source} ${result.fault}`, "correct or remove it")],
+    };
   }
   if (!isPlainRecord(value)) return { value, faults: [] };
   const entries = Object.entries(value).map(([key, entry]) => [key, withTypes(schema, entry, [...path, key])] as const);
-  return { value: Object.fromEntries(entries.map(([key, typed]) => [key, typed.value])), faults: entries.flatMap(([, typed]) => typed.faults) };
+  return {
+    value: Object.fromEntries(entries.map(([key, typed]) => [key, typed.value])),
+    faults: entries.flatMap(([, typed]) => typed.faults),
+  };
 }
 
 function unknownKeys(schema: z.ZodObject, value: Readonly<Record<string, unknown>>): ConfigurationFault[] {

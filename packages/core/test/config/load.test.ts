@@ -62,8 +62,12 @@ describe("FW-CFG-01 notations", () => {
   });
 
   test("FW-CFG-01 YAML words of 1.1 are text, and `<<` is no merge", async () => {
-    expect(await lines("nats: { stream: E, consumer: c, subject: s, durable: yes }\nsink: { type: file }")).toEqual(["nats.durable: wrong type; expected true or false"]);
-    expect(await lines("<<: { name: a }\nnats: { stream: E, consumer: c, subject: s }\nsink: { type: file }")).toEqual(['["<<"]: unknown key; remove it']);
+    expect(await lines("nats: { stream: E, consumer: c, subject: s, durable: yes }\nsink: { type: file }")).toEqual([
+      "nats.durable: wrong type; expected true or false",
+    ]);
+    expect(await lines("<<: { name: a }\nnats: { stream: E, consumer: c, subject: s }\nsink: { type: file }")).toEqual([
+      '["<<"]: unknown key; remove it',
+    ]);
   });
 
   test("FW-CFG-01 nesting without end is refused, not a crash", async () => {
@@ -72,7 +76,8 @@ describe("FW-CFG-01 notations", () => {
   });
 
   test("FW-CFG-01 the root must be an object", async () => {
-    for (const text of ["", "[]", "text", "5", "null"]) expect(await lines(text)).toEqual(["configuration: wrong type; expected an object with sections at the root"]);
+    for (const text of ["", "[]", "text", "5", "null"])
+      expect(await lines(text)).toEqual(["configuration: wrong type; expected an object with sections at the root"]);
   });
 
   test("FW-CFG-03 faults of a notation never quote the text", async () => {
@@ -80,7 +85,15 @@ describe("FW-CFG-01 notations", () => {
     for (const text of [`{"nats":{"password":"${secret}" x}}`, `{"nats":{"password":${secret}}}`, `{"${secret}":1,"${secret}":2}`]) {
       expect((await lines(text, "json")).join()).not.toContain(secret);
     }
-    for (const text of [`a: !${secret} x`, `password: "${secret}`, `a: *${secret}`, `a: &${secret} 1`, `x: {${secret}`, `? [${secret}]\n: 1`, `- ${secret}\nb: ${secret}`]) {
+    for (const text of [
+      `a: !${secret} x`,
+      `password: "${secret}`,
+      `a: *${secret}`,
+      `a: &${secret} 1`,
+      `x: {${secret}`,
+      `? [${secret}]\n: 1`,
+      `- ${secret}\nb: ${secret}`,
+    ]) {
       const found = (await lines(text)).join();
       expect(found).not.toBe("");
       expect(found).not.toContain(secret);
@@ -100,7 +113,7 @@ describe("FW-CFG-01 notations", () => {
   test("FW-CFG-01 what JSON.parse refuses, the JSON reader refuses", async () => {
     const { readJsonText } = await import("../../src/config/json-text.js");
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(..."{}[]\",:0123456789.eE+-tfn \\u\n") }), (text) => {
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:0123456789.eE+-tfn \\u\n') }), (text) => {
         const accepts = (parse: (text: string) => unknown) => {
           try {
             parse(text);
@@ -143,27 +156,39 @@ describe("FW-CFG-01 files", () => {
   test("FW-CLI-02 a file that is absent, a folder, a pipe or unreadable is one line that names it", async () => {
     expect(await linesOf(path.join(folder, "absent.yaml"))).toEqual([`${folder}/absent.yaml: no such file; check the path`]);
     mkdirSync(path.join(folder, "folder.yaml"));
-    expect(await linesOf(path.join(folder, "folder.yaml"))).toEqual([`${folder}/folder.yaml: not a regular file; name a file that holds the configuration`]);
+    expect(await linesOf(path.join(folder, "folder.yaml"))).toEqual([
+      `${folder}/folder.yaml: not a regular file; name a file that holds the configuration`,
+    ]);
     execFileSync("mkfifo", [path.join(folder, "pipe.yaml")]);
-    expect(await linesOf(path.join(folder, "pipe.yaml"))).toEqual([`${folder}/pipe.yaml: not a regular file; name a file that holds the configuration`]);
+    expect(await linesOf(path.join(folder, "pipe.yaml"))).toEqual([
+      `${folder}/pipe.yaml: not a regular file; name a file that holds the configuration`,
+    ]);
     expect(await linesOf("/dev/zero")).toEqual(["/dev/zero: not a regular file; name a file that holds the configuration"]);
-    expect(await linesOf(path.join(file("a-file", "x"), "below.yaml"))).toEqual([`${folder}/a-file/below.yaml: no such file; check the path`]);
+    expect(await linesOf(path.join(file("a-file", "x"), "below.yaml"))).toEqual([
+      `${folder}/a-file/below.yaml: no such file; check the path`,
+    ]);
   });
 
   test("FW-CFG-01 a file above 1 MiB is refused, one of exactly 1 MiB is read", async () => {
     const filled = (size: number) => `${least}${" ".repeat(size - least.length)}`;
-    expect(await linesOf(file("big.json", filled(1_048_577)))).toEqual([`${folder}/big.json: larger than 1 MiB; keep the configuration small`]);
+    expect(await linesOf(file("big.json", filled(1_048_577)))).toEqual([
+      `${folder}/big.json: larger than 1 MiB; keep the configuration small`,
+    ]);
     expect(await linesOf(file("full.json", filled(1_048_576)))).toEqual([]);
   });
 
   test("FW-CFG-01 text that is not UTF-8 is refused", async () => {
-    expect(await linesOf(file("latin.yaml", Uint8Array.of(0x61, 0x3a, 0x20, 0xe9)))).toEqual([`${folder}/latin.yaml: not valid UTF-8; save the file as UTF-8`]);
+    expect(await linesOf(file("latin.yaml", Uint8Array.of(0x61, 0x3a, 0x20, 0xe9)))).toEqual([
+      `${folder}/latin.yaml: not valid UTF-8; save the file as UTF-8`,
+    ]);
   });
 });
 
 test("FW-CFG-06 keys without effect load with a notice, only when they are given", async () => {
   expect((await load(least, "json")).notices).toEqual([]);
-  const text = JSON.stringify(configurationWith({ delivery: { prefer_safe_duplication: true }, push_consumer: { drain_timeout_ms: 30_000 } }));
+  const text = JSON.stringify(
+    configurationWith({ delivery: { prefer_safe_duplication: true }, push_consumer: { drain_timeout_ms: 30_000 } }),
+  );
   expect((await load(text, "json")).notices).toEqual([
     "delivery.prefer_safe_duplication: has no effect and can be removed",
     "push_consumer.drain_timeout_ms: has no effect; delivery.shutdown_timeout_ms bounds the stop",
@@ -171,7 +196,8 @@ test("FW-CFG-06 keys without effect load with a notice, only when they are given
 });
 
 test("FW-CFG-09 FW-DLQ-08 choices with a price are told", async () => {
-  const notices = async (patch: Record<string, unknown>) => (await load(JSON.stringify(configurationWith(patch)), "json")).notices.map((notice) => notice.split(":")[0]);
+  const notices = async (patch: Record<string, unknown>) =>
+    (await load(JSON.stringify(configurationWith(patch)), "json")).notices.map((notice) => notice.split(":")[0]);
   expect(await notices({ dead_letter: { when_disabled: "discard" } })).toEqual(["dead_letter.when_disabled"]);
   expect(await notices({ dead_letter: { when_disabled: "discard", enabled: true, subject: "dlq" } })).toEqual([]);
   expect(await notices({ delivery: { ordering: "none" }, sink: { write: [{ op: "upsert" }] } })).toEqual(["delivery.ordering"]);
@@ -182,5 +208,10 @@ test("FW-CFG-05..13 a configuration of the earlier project loads unchanged", asy
   const { earlierConfiguration } = await import("./earlier-configuration.js");
   const { configuration } = await load(JSON.stringify(earlierConfiguration), "json");
   expect(configuration.message_metadata.rules).toEqual([{ subject: "events.audit.>", priority: "high", labels: ["audit", "retain"] }]);
-  expect(configuration.delivery).toMatchObject({ batch_size: 100, max_in_flight_batches: 1, max_messages_in_flight: 200, in_progress: { enabled: false, max_heartbeats: 12 } });
+  expect(configuration.delivery).toMatchObject({
+    batch_size: 100,
+    max_in_flight_batches: 1,
+    max_messages_in_flight: 200,
+    in_progress: { enabled: false, max_heartbeats: 12 },
+  });
 });

@@ -6,7 +6,13 @@ import { configurationSections } from "../../src/config/schema.js";
 const known = Object.keys(configurationSections.shape.delivery.unwrap().shape);
 
 test("FW-CFG-01 the distance counts insertions, deletions, substitutions and swaps", () => {
-  expect([editDistance("", "abc"), editDistance("abc", "abc"), editDistance("abc", "acb"), editDistance("kitten", "sitting"), editDistance("batch", "bach")]).toEqual([3, 0, 1, 3, 1]);
+  expect([
+    editDistance("", "abc"),
+    editDistance("abc", "abc"),
+    editDistance("abc", "acb"),
+    editDistance("kitten", "sitting"),
+    editDistance("batch", "bach"),
+  ]).toEqual([3, 0, 1, 3, 1]);
 });
 
 test("FW-CFG-01 the distance is symmetric, zero only for equals, and keeps to the triangle for single edits", () => {
@@ -28,7 +34,12 @@ test("FW-CFG-01 any known name with one letter changed, dropped, doubled or swap
       const head = right.slice(0, at);
       const letter = right[at] as string;
       const tail = right.slice(at + 1);
-      const wrong = { drop: head + tail, double: head + letter + letter + tail, change: `${head}q${tail}`, swap: head + (tail[0] as string) + letter + tail.slice(1) }[kind];
+      const wrong = {
+        drop: head + tail,
+        double: head + letter + letter + tail,
+        change: `${head}q${tail}`,
+        swap: head + (tail[0] as string) + letter + tail.slice(1),
+      }[kind];
       const found = nearestName(wrong, known);
       expect(found).not.toBeNull();
       expect(editDistance(wrong, found as string)).toBeLessThanOrEqual(1);

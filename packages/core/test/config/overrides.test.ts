@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { faultLine } from "../../src/config/faults.js";
-import { type Setting, loadConfiguration } from "../../src/config/load.js";
-import { convertText } from "../../src/config/override-text.js";
+import { loadConfiguration, type Setting } from "../../src/config/load.js";
 import { namedOverrides } from "../../src/config/override-names.js";
+import { convertText } from "../../src/config/override-text.js";
 import { configurationSections } from "../../src/config/schema.js";
 import { schemaAt } from "../../src/config/schema-walk.js";
 import { isUntypedText } from "../../src/config/untyped-text.js";
@@ -15,7 +15,8 @@ const request = (environment: Record<string, string>, set: readonly Setting[] = 
   environment,
   set,
 });
-const load = (environment: Record<string, string>, set: readonly Setting[] = [], patch: Record<string, unknown> = {}) => loadConfiguration(request(environment, set, patch));
+const load = (environment: Record<string, string>, set: readonly Setting[] = [], patch: Record<string, unknown> = {}) =>
+  loadConfiguration(request(environment, set, patch));
 const lines = async (environment: Record<string, string>, set: readonly Setting[] = [], patch: Record<string, unknown> = {}) =>
   (await faultsOf(() => load(environment, set, patch))).map(faultLine);
 
@@ -80,7 +81,14 @@ test.each([
 });
 
 test("FW-CFG-05 unknown names with the prefixes warn, with the nearest one, and change nothing", async () => {
-  const { notices, configuration } = await load({ NATS_SINKS_NATS_ULR: "x", SINKS__DELIVERY__BACH_SIZE: "1", SINKS__: "x", SINKS__NATS__URLS__0: "x", SINKS_CONFIG: "x", OTHER: "x" });
+  const { notices, configuration } = await load({
+    NATS_SINKS_NATS_ULR: "x",
+    SINKS__DELIVERY__BACH_SIZE: "1",
+    SINKS__: "x",
+    SINKS__NATS__URLS__0: "x",
+    SINKS_CONFIG: "x",
+    OTHER: "x",
+  });
   expect(notices).toEqual([
     "NATS_SINKS_NATS_ULR: unknown override; the variable is ignored; did you mean NATS_SINKS_NATS_URL?",
     "SINKS__: no key of the configuration has this name; the variable is ignored",
@@ -99,7 +107,11 @@ test("FW-CFG-05 --set overrides the environment, which overrides the file", asyn
   const environment = { SINKS__DELIVERY__BATCH_SIZE: "20" };
   const size = async (...args: Parameters<typeof load>) => (await load(...args)).configuration.delivery.batch_size;
   const patch = { delivery: { batch_size: 10 } };
-  expect([await size({}, [], patch), await size(environment, [], patch), await size(environment, ["delivery.batch_size=30"], patch)]).toEqual([10, 20, 30]);
+  expect([
+    await size({}, [], patch),
+    await size(environment, [], patch),
+    await size(environment, ["delivery.batch_size=30"], patch),
+  ]).toEqual([10, 20, 30]);
   expect(await size({}, [{ path: "delivery.batch_size", value: "40" }])).toBe(40);
 });
 

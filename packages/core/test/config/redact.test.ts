@@ -16,7 +16,10 @@ const connector = defineConnector({
     directory: z.string().describe("Folder."),
     token_count: z.int().default(3).describe("A number whose key sounds secret."),
     ...secretOption("url", "Address."),
-    servers: z.array(z.strictObject({ ...secretOption("password", "Password.") })).default([]).describe("Servers."),
+    servers: z
+      .array(z.strictObject({ ...secretOption("password", "Password.") }))
+      .default([])
+      .describe("Servers."),
   }),
   create: () => {
     throw new Error("not used");
@@ -28,7 +31,12 @@ test("FW-CFG-04 secrets are redacted by the mark of their schema, names of varia
     configurationWith({
       nats: { user: "bob", password: "hunter2-a" },
       encryption: { key_b64: Buffer.alloc(32, 104).toString("base64") },
-      sink: { type: "demo", directory: "/data", url: "demo://bob:hunter2-b@host", servers: [{ password: "hunter2-c" }, { password_env: "KIT_PASSWORD" }] },
+      sink: {
+        type: "demo",
+        directory: "/data",
+        url: "demo://bob:hunter2-b@host",
+        servers: [{ password: "hunter2-c" }, { password_env: "KIT_PASSWORD" }],
+      },
     }),
   );
   const shown = redactedConfiguration(configuration, { schema: connector.options, options: resolveSinkOptions(configuration, connector) });
@@ -57,9 +65,16 @@ test("FW-CFG-04 a mark alone redacts, also where the value is no Secret", () => 
 
 test("FW-CFG-07 values of WebSocket headers are redacted, names and variables kept", () => {
   const configuration = { ...validateConfiguration(configurationWith()) };
-  const nats = { ...configuration.nats, websocket_headers: { "X-Route": "hunter2" }, websocket_headers_env: { Authorization: "WS_AUTHORIZATION" } };
+  const nats = {
+    ...configuration.nats,
+    websocket_headers: { "X-Route": "hunter2" },
+    websocket_headers_env: { Authorization: "WS_AUTHORIZATION" },
+  };
   const shown = redactedConfiguration({ ...configuration, nats } as unknown as typeof configuration, null);
-  expect(shown["nats"]).toMatchObject({ websocket_headers: { "X-Route": "[redacted]" }, websocket_headers_env: { Authorization: "WS_AUTHORIZATION" } });
+  expect(shown["nats"]).toMatchObject({
+    websocket_headers: { "X-Route": "[redacted]" },
+    websocket_headers_env: { Authorization: "WS_AUTHORIZATION" },
+  });
 });
 
 test("FW-CFG-04 without the connector's schema nothing of the sink is shown but its type", () => {

@@ -1,7 +1,7 @@
-import { parse } from "yaml";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { z } from "zod";
-import { type JsonSchema, configurationJsonSchema, connectorJsonSchema } from "../../src/config/json-schema.js";
+import { configurationJsonSchema, connectorJsonSchema, type JsonSchema } from "../../src/config/json-schema.js";
 import { loadConfiguration } from "../../src/config/load.js";
 import { configurationReference, errorReference } from "../../src/config/reference.js";
 import { referenceRows } from "../../src/config/reference-table.js";
@@ -31,7 +31,11 @@ const connector = defineConnector({
 const sections = configurationJsonSchema([]).properties ?? {};
 
 function leaves(schema: JsonSchema, path: string): { path: string; schema: JsonSchema }[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [{ path: `${path}.${name}`, schema: member }, ...leaves(member, `${path}.${name}`), ...leaves(member.items ?? {}, `${path}.${name}[]`)]);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [
+    { path: `${path}.${name}`, schema: member },
+    ...leaves(member, `${path}.${name}`),
+    ...leaves(member.items ?? {}, `${path}.${name}[]`),
+  ]);
 }
 
 test("FW-REG-02 every key of every section has a sentence", () => {
@@ -43,7 +47,10 @@ test("FW-REG-02 every key of every section has a sentence", () => {
 test("FW-CFG-02 the JSON Schema refuses unknown keys and knows types, ranges and defaults", () => {
   expect(sections["delivery"]).toMatchObject({
     additionalProperties: false,
-    properties: { batch_size: { type: "integer", minimum: 1, maximum: 10_000, default: 1000 }, retry_jitter: { enum: ["none", "full", "equal"] } },
+    properties: {
+      batch_size: { type: "integer", minimum: 1, maximum: 10_000, default: 1000 },
+      retry_jitter: { enum: ["none", "full", "equal"] },
+    },
   });
   expect(configurationJsonSchema([]).required).toEqual(["nats", "sink"]);
   expect(sections["nats"]?.required).toEqual(["stream", "consumer", "subject"]);
@@ -53,7 +60,11 @@ test("FW-CFG-02 the JSON Schema refuses unknown keys and knows types, ranges and
 test("FW-REG-02 the sink of the JSON Schema is one of the connectors given, with the keys of its own schema", () => {
   const sink = configurationJsonSchema([connector]).properties?.["sink"] as JsonSchema;
   expect(sink.oneOf).toHaveLength(1);
-  expect(sink.oneOf?.[0]).toMatchObject({ required: ["type", "directory"], additionalProperties: false, properties: { type: { const: "demo" }, mode: { default: "one" } } });
+  expect(sink.oneOf?.[0]).toMatchObject({
+    required: ["type", "directory"],
+    additionalProperties: false,
+    properties: { type: { const: "demo" }, mode: { default: "one" } },
+  });
   expect(connectorJsonSchema(connector)).toMatchObject({ title: "demo", required: ["directory"] });
 });
 
@@ -75,6 +86,7 @@ test("FW-CFG the reference has every section, every connector, the overrides and
   expect(text).toContain("### Connector `demo`");
   expect(text).toContain("How \\| many.");
   expect(text).toContain("| `NATS_SINKS_LOG_LEVEL` | `logging.level` |");
+  expect(text).toContain("| key | refused value |\n| --- | --- |\n");
   expect(text).toContain("| `dead_letter.format` | raw |");
 });
 
@@ -85,7 +97,10 @@ test("FW-ERR-01 the error reference has every code with its sentence", () => {
 
 test("FW-CLI the starter configuration is valid as it is, with required keys active", async () => {
   const text = starterConfiguration(connector);
-  expect(parse(text)).toEqual({ nats: { url: "nats://localhost:4222", stream: "EVENTS", consumer: "sink", subject: "events.>" }, sink: { type: "demo", directory: "change-me" } });
+  expect(parse(text)).toEqual({
+    nats: { url: "nats://localhost:4222", stream: "EVENTS", consumer: "sink", subject: "events.>" },
+    sink: { type: "demo", directory: "change-me" },
+  });
   await expect(loadConfiguration({ text, format: "yaml", environment: {} })).resolves.toMatchObject({ notices: [] });
 });
 

@@ -41,7 +41,10 @@ test.each([
 });
 
 test("FW-CFG-04 pairs are found at any depth of a schema by their marks, and all that is missing is listed", () => {
-  const schema = z.strictObject({ list: z.array(z.strictObject({ ...secretOption("key", "Key.") })), inner: z.strictObject({ ...secretOption("url", "Address.") }).nullable() });
+  const schema = z.strictObject({
+    list: z.array(z.strictObject({ ...secretOption("key", "Key.") })),
+    inner: z.strictObject({ ...secretOption("url", "Address.") }).nullable(),
+  });
   const value = schema.parse({ list: [{ key: "a" }, { key_env: "B" }], inner: { url_env: "C" } });
   const resolved = resolveMarkedSecrets(schema, value, { B: "b", C: "c" }, ["sink"]);
   expect([...resolved.list.map(({ key }) => key?.reveal()), resolved.inner?.url?.reveal()]).toEqual(["a", "b", "c"]);

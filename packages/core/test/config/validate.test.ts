@@ -14,7 +14,10 @@ test.each([
   [{ delivry: {} }, 'delivry: unknown key; did you mean "delivery"?'],
   [{ nats: { ack_wait_seconds: 3 } }, 'nats.ack_wait_seconds: unknown key; did you mean "consumer_management.ack_wait_seconds"?'],
   [{ nats: { entirely_other: 3 } }, "nats.entirely_other: unknown key; remove it"],
-  [{ message_metadata: { rules: [{ subject: "a", priorty: "x", priority: "y" }] } }, 'message_metadata.rules[0].priorty: unknown key; did you mean "priority"?'],
+  [
+    { message_metadata: { rules: [{ subject: "a", priorty: "x", priority: "y" }] } },
+    'message_metadata.rules[0].priorty: unknown key; did you mean "priority"?',
+  ],
 ])("FW-CFG-01 an unknown key fails with its path and the nearest name (%#)", (patch, line) => {
   expect(faultLines(patch)).toEqual([line]);
 });
@@ -34,11 +37,26 @@ test.each([
   [{ delivery: { ordering: "stric" } }, "delivery.ordering: not an allowed value; expected one of none, per_key, strict or null"],
   [{ delivery: { ack_policy: "before" } }, "delivery.ack_policy: not an allowed value; expected after_sink_commit"],
   [{ nats: { urls: ["nats://a", 5] } }, "nats.urls[1]: wrong type; expected text of up to 2048 characters"],
-  [{ consumer_management: { backoff_seconds: [] } }, "consumer_management.backoff_seconds: too few entries; expected a list of up to 128 entries or null"],
-  [{ consumer_management: { ack_wait_seconds: 0 } }, "consumer_management.ack_wait_seconds: too small; expected a number above 0, up to 86400 or null"],
-  [{ message_metadata: { labels: { default: ["a;b"] } } }, "message_metadata.labels.default[0]: must not contain `;`; give each label an entry of its own"],
-  [{ message_metadata: { labels: { default: 5 } } }, "message_metadata.labels.default: wrong type; expected text or a list of up to 256 entries or null"],
-  [{ sinks: { "0bad": { type: "file" } } }, "sinks.0bad: wrong name: must begin with a letter and have up to 128 letters, digits or _ . : -"],
+  [
+    { consumer_management: { backoff_seconds: [] } },
+    "consumer_management.backoff_seconds: too few entries; expected a list of up to 128 entries or null",
+  ],
+  [
+    { consumer_management: { ack_wait_seconds: 0 } },
+    "consumer_management.ack_wait_seconds: too small; expected a number above 0, up to 86400 or null",
+  ],
+  [
+    { message_metadata: { labels: { default: ["a;b"] } } },
+    "message_metadata.labels.default[0]: must not contain `;`; give each label an entry of its own",
+  ],
+  [
+    { message_metadata: { labels: { default: 5 } } },
+    "message_metadata.labels.default: wrong type; expected text or a list of up to 256 entries or null",
+  ],
+  [
+    { sinks: { "0bad": { type: "file" } } },
+    "sinks.0bad: wrong name: must begin with a letter and have up to 128 letters, digits or _ . : -",
+  ],
   [{ encryption: { tag_length: 5 } }, "encryption.tag_length: not an allowed value; expected one of 4, 6, 8, 10, 12, 14, 16"],
   [{ nats: { password_env: "1X", user: "bob" } }, "nats.password_env: must be the name of an environment variable"],
   [{ sink: { type: undefined } }, "sink.type: required key is missing; expected text"],
@@ -56,7 +74,14 @@ test("FW-CFG-03 one error lists every fault of every section, rules between keys
   });
   const error = caught(() => validateConfiguration(raw));
   const faults = configurationFaults(error);
-  expect(faults.map(({ path }) => path).sort()).toEqual(["dead_letter.subject", "delivery.bach_size", "logging.format", "logging.level", "metrics.enabled", "nats.api_prefix"]);
+  expect(faults.map(({ path }) => path).sort()).toEqual([
+    "dead_letter.subject",
+    "delivery.bach_size",
+    "logging.format",
+    "logging.level",
+    "metrics.enabled",
+    "nats.api_prefix",
+  ]);
   expect((error as Error).message.split("\n")).toHaveLength(faults.length);
   expect(isErrorKind(error, "ConfigurationError") && error.code).toBe("configuration_invalid");
 });
@@ -75,7 +100,9 @@ test("FW-CFG-03 no fault shows a received value, least of all a secret near it",
   for (const raw of raws) {
     const error = caught(() => validateConfiguration(raw)) as Error;
     expect(configurationFaults(error).length).toBeGreaterThan(0);
-    expect(`${error.message}\n${inspect(error, { depth: 10, showHidden: true })}\n${JSON.stringify(configurationFaults(error))}`).not.toContain(secret);
+    expect(
+      `${error.message}\n${inspect(error, { depth: 10, showHidden: true })}\n${JSON.stringify(configurationFaults(error))}`,
+    ).not.toContain(secret);
   }
 });
 
@@ -119,7 +146,9 @@ test("FW-CFG every feature that comes later has a row in the test above, apart f
 });
 
 test("FW-RTE-06 routing without a fan-out sink is refused, not inert", () => {
-  expect(faultLines({ routing: { enabled: true } })).toContain("routing.enabled: needs a fan-out sink; set it to false; routing has no effect on one destination");
+  expect(faultLines({ routing: { enabled: true } })).toContain(
+    "routing.enabled: needs a fan-out sink; set it to false; routing has no effect on one destination",
+  );
 });
 
 function caught(call: () => unknown): unknown {

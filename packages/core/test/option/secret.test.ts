@@ -1,11 +1,19 @@
 import { format, inspect } from "node:util";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { Secret, isSecret, secretOption } from "../../src/option/secret.js";
+import { isSecret, Secret, secretOption } from "../../src/option/secret.js";
 
 test("FW-CFG-04 a secret prints [redacted] however it is printed", () => {
   const secret = new Secret("hunter2");
-  const ways = [`${secret}`, String(secret), JSON.stringify({ secret }), inspect(secret), inspect({ deep: { secret } }, { showHidden: true, depth: 9 }), format("%s %o %j", secret, secret, secret), `${Object.entries(secret)}`];
+  const ways = [
+    `${secret}`,
+    String(secret),
+    JSON.stringify({ secret }),
+    inspect(secret),
+    inspect({ deep: { secret } }, { showHidden: true, depth: 9 }),
+    format("%s %o %j", secret, secret, secret),
+    `${Object.entries(secret)}`,
+  ];
   for (const text of ways) expect(text).not.toContain("hunter2");
   expect(String(secret)).toBe("[redacted]");
   expect(secret.reveal()).toBe("hunter2");

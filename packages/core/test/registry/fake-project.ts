@@ -13,7 +13,16 @@ export interface FakeProject extends Disposable {
 
 /** Source of a module that exports a connector and counts its imports in a global. */
 export function connectorModule(name: string, changes: Readonly<Record<string, unknown>> = {}): string {
-  const fields = { name, apiVersion: "1", summary: "Keeps messages.", status: "third_party", productionReady: false, documentation: "", certification: [], ...changes };
+  const fields = {
+    name,
+    apiVersion: "1",
+    summary: "Keeps messages.",
+    status: "third_party",
+    productionReady: false,
+    documentation: "",
+    certification: [],
+    ...changes,
+  };
   return `globalThis.importedConnectors = [...(globalThis.importedConnectors ?? []), ${JSON.stringify(name)}];
 const connector = { ...${JSON.stringify(fields)}, options: { _zod: { def: { type: "object", shape: {} } } }, create() {} };
 Object.defineProperty(connector, Symbol.for("sinks.connector"), { value: true });
@@ -34,8 +43,18 @@ export function fakeProject(): FakeProject {
     folder,
     write,
     offer: (packageFolder, name, connectors, extra = {}) => {
-      write(`${packageFolder}/package.json`, { name, version: "1.2.3", type: "module", exports: { ".": { types: "./index.d.ts", default: "./index.js" } }, sinks: { connectors }, ...extra });
-      write(`${packageFolder}/index.js`, connectorModule(Object.keys(connectors)[0] as string, { status: packageFolder.includes("@sinks/") ? "production" : "third_party" }));
+      write(`${packageFolder}/package.json`, {
+        name,
+        version: "1.2.3",
+        type: "module",
+        exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
+        sinks: { connectors },
+        ...extra,
+      });
+      write(
+        `${packageFolder}/index.js`,
+        connectorModule(Object.keys(connectors)[0] as string, { status: packageFolder.includes("@sinks/") ? "production" : "third_party" }),
+      );
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };

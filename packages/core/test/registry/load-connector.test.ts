@@ -3,11 +3,11 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeEach, expect, test } from "vitest";
 import { faultLine } from "../../src/config/faults.js";
+import { isErrorKind } from "../../src/error/errors.js";
 import { discoverConnectors } from "../../src/registry/discover.js";
 import { loadConnector } from "../../src/registry/load-connector.js";
-import { isErrorKind } from "../../src/error/errors.js";
 import { faultsOf } from "../config/faults-of.js";
-import { type FakeProject, connectorModule, fakeProject } from "./fake-project.js";
+import { connectorModule, type FakeProject, fakeProject } from "./fake-project.js";
 
 const closed = { enabled: false, allowed_sinks: [], require_production_ready: false };
 const open = (...names: string[]) => ({ enabled: true, allowed_sinks: names, require_production_ready: false });
@@ -86,7 +86,9 @@ test("FW-REG-04 a third party's connector is imported only when it is a direct d
     "plugins.enabled: the connector is of a third party, package acme-sinks; set plugins.enabled to true and name the connector in plugins.allowed_sinks",
   ]);
   expect(await lines(() => loadConnector("acme", { ...open("acme"), enabled: false }, search))).toHaveLength(1);
-  expect(await lines(() => loadConnector("acme", open("other"), search))).toEqual(["plugins.allowed_sinks: does not allow the connector of package acme-sinks; add the connector's name"]);
+  expect(await lines(() => loadConnector("acme", open("other"), search))).toEqual([
+    "plugins.allowed_sinks: does not allow the connector of package acme-sinks; add the connector's name",
+  ]);
   expect(await failure(() => loadConnector("hidden", open("hidden"), search))).toEqual({
     code: "connector_not_installed",
     message: "sink.type: no direct dependency of the project offers this connector; add its package to the project",
@@ -126,7 +128,9 @@ test("FW-REG-03 FW-REG-04 a third party cannot take a built-in name, and two pac
     "thief: offers a connector named file, which belongs to @sinks/file; the offer is refused",
     "one and two: both offer a connector named shared; remove all but one",
   ]);
-  expect(await lines(() => loadConnector("shared", open("shared"), search))).toEqual(["sink.type: the packages one and two both offer this connector; remove all but one of them from the project"]);
+  expect(await lines(() => loadConnector("shared", open("shared"), search))).toEqual([
+    "sink.type: the packages one and two both offer this connector; remove all but one of them from the project",
+  ]);
   expect((await failure(() => loadConnector("file", open("file"), search))).code).toBe("connector_not_installed");
   expect(globalThis.importedConnectors).toEqual([]);
 });
@@ -136,9 +140,13 @@ test("FW-REG-03 an unknown name gets the nearest known one, the name itself is n
   project.write("app/package.json", { name: "app", dependencies: { "acme-sinks": "1" } });
   project.offer("app/node_modules/acme-sinks", "acme-sinks", { acme: "./acme" });
   const search = searchIn(project);
-  expect(await lines(() => loadConnector("postgress", closed, search))).toEqual(['sink.type: no connector has this name; did you mean "postgres"?']);
+  expect(await lines(() => loadConnector("postgress", closed, search))).toEqual([
+    'sink.type: no connector has this name; did you mean "postgres"?',
+  ]);
   expect(await lines(() => loadConnector("acne", closed, search))).toEqual(['sink.type: no connector has this name; did you mean "acme"?']);
-  expect(await lines(() => loadConnector("hunter2-x", closed, search))).toEqual(["sink.type: no connector has this name; `sinks connectors list` shows those that can be used"]);
+  expect(await lines(() => loadConnector("hunter2-x", closed, search))).toEqual([
+    "sink.type: no connector has this name; `sinks connectors list` shows those that can be used",
+  ]);
 });
 
 const offering = (source: string, sinks: unknown = { connectors: { acme: "./acme" } }, exports: unknown = { ".": "./index.js" }) => {
@@ -152,8 +160,16 @@ const offering = (source: string, sinks: unknown = { connectors: { acme: "./acme
 test.each([
   ["a name that differs", connectorModule("other"), "its module must export exactly one connector named acme, but exports none"],
   ["no descriptor", "export const acme = { name: 'acme' };", "its module must export exactly one connector named acme, but exports none"],
-  ["two of one name", `${connectorModule("acme")}export const again = Object.defineProperty({ ...connector }, Symbol.for("sinks.connector"), { value: true });`, "but exports several"],
-  ["another API version", connectorModule("acme", { apiVersion: "2" }), "the connector is for another API version; this release takes version 1"],
+  [
+    "two of one name",
+    `${connectorModule("acme")}export const again = Object.defineProperty({ ...connector }, Symbol.for("sinks.connector"), { value: true });`,
+    "but exports several",
+  ],
+  [
+    "another API version",
+    connectorModule("acme", { apiVersion: "2" }),
+    "the connector is for another API version; this release takes version 1",
+  ],
   ["productionReady without evidence", connectorModule("acme", { productionReady: true }), "productionReady needs certification evidence"],
   ["a module that throws", "throw new Error('hunter2');", "cannot be imported; install it again, or another version"],
   ["a missing import", "import 'not-there-at-all';", "cannot be imported (ERR_MODULE_NOT_FOUND)"],
@@ -173,7 +189,11 @@ test("FW-REG-03 the same descriptor under two export names is one descriptor", a
 });
 
 test("FW-REG-04 an offer may name a subpath of exports, with conditions", async () => {
-  using project = offering("throw new Error('the main module must not be imported');", { connectors: { acme: "./acme" } }, { ".": "./index.js", "./acme": { types: "./acme.d.ts", import: "./lib/acme.js" } });
+  using project = offering(
+    "throw new Error('the main module must not be imported');",
+    { connectors: { acme: "./acme" } },
+    { ".": "./index.js", "./acme": { types: "./acme.d.ts", import: "./lib/acme.js" } },
+  );
   project.write("app/node_modules/acme-sinks/lib/acme.js", connectorModule("acme"));
   expect((await loadConnector("acme", open("acme"), searchIn(project))).name).toBe("acme");
 });
@@ -188,10 +208,13 @@ test.each([
   expect(globalThis.importedConnectors).toEqual([]);
 });
 
-test.each(["acme", "/etc/passwd", "../evil.js", "https://evil", "./a/../../evil.js", 5])("FW-REG-05 an offer of %j is no offer", async (target) => {
-  using project = offering(connectorModule("acme"), { connectors: { acme: target } });
-  expect((await discoverConnectors(searchIn(project))).connectors.filter(({ builtIn }) => !builtIn)).toEqual([]);
-});
+test.each(["acme", "/etc/passwd", "../evil.js", "https://evil", "./a/../../evil.js", 5])(
+  "FW-REG-05 an offer of %j is no offer",
+  async (target) => {
+    using project = offering(connectorModule("acme"), { connectors: { acme: target } });
+    expect((await discoverConnectors(searchIn(project))).connectors.filter(({ builtIn }) => !builtIn)).toEqual([]);
+  },
+);
 
 test("FW-REG-03 a package of ours that does not offer its connector is named", async () => {
   using project = fakeProject();

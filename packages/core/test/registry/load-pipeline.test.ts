@@ -29,13 +29,20 @@ const request = (folder: string, patch: Record<string, unknown>) => ({
 test("FW-CFG-03 a pipeline loads with its connector and the sink's options", async () => {
   using made = project();
   const loaded = await loadPipeline(request(made.folder, {}));
-  expect([loaded.connector.name, loaded.options, loaded.configuration.sink.type]).toEqual(["file", { directory: "out", fsync: true }, "file"]);
+  expect([loaded.connector.name, loaded.options, loaded.configuration.sink.type]).toEqual([
+    "file",
+    { directory: "out", fsync: true },
+    "file",
+  ]);
 });
 
 test("FW-CFG-03 faults of the sections and of the sink come in one error", async () => {
   using made = project();
   const found = await faultsOf(() => loadPipeline(request(made.folder, { delivery: { bach_size: 1 }, sink: { fsnc: true } })));
-  expect(found.map(faultLine)).toEqual(['delivery.bach_size: unknown key; did you mean "batch_size"?', 'sink.fsnc: unknown key; did you mean "fsync"?']);
+  expect(found.map(faultLine)).toEqual([
+    'delivery.bach_size: unknown key; did you mean "batch_size"?',
+    'sink.fsnc: unknown key; did you mean "fsync"?',
+  ]);
 });
 
 test("FW-REG-06 FW-CFG-03 a connector that is not installed is told beside the other faults", async () => {

@@ -30,7 +30,14 @@ const lines = async (keys: Record<string, unknown>, environment?: Record<string,
   (await faultsOf(() => resolveSinkOptions(sink(keys), connector, environment))).map(faultLine);
 
 test("FW-REG-02 the connector's schema fills defaults; `type` is not one of its keys", () => {
-  expect(resolveSinkOptions(sink({ directory: "out" }), connector)).toEqual({ directory: "out", compression_level: 6, fsync: true, tls: { verify: true }, url: null, url_env: null });
+  expect(resolveSinkOptions(sink({ directory: "out" }), connector)).toEqual({
+    directory: "out",
+    compression_level: 6,
+    fsync: true,
+    tls: { verify: true },
+    url: null,
+    url_env: null,
+  });
 });
 
 test("FW-CFG-01 FW-CFG-03 faults of the sink have the same form, under sink., all at once, without values", async () => {
@@ -44,20 +51,34 @@ test("FW-CFG-01 FW-CFG-03 faults of the sink have the same form, under sink., al
 });
 
 test("FW-CFG-04 secrets of the sink: not both, read with an environment only, missing ones named", async () => {
-  expect(await lines({ directory: "out", url: "hunter2", url_env: "URL" })).toEqual(["sink.url: must not stand beside url_env; keep one of the two, best url_env"]);
+  expect(await lines({ directory: "out", url: "hunter2", url_env: "URL" })).toEqual([
+    "sink.url: must not stand beside url_env; keep one of the two, best url_env",
+  ]);
   expect(resolveSinkOptions(sink({ directory: "out", url_env: "URL" }), connector).url).toBeNull();
   const options = resolveSinkOptions(sink({ directory: "out", url_env: "URL" }), connector, { URL: "hunter2" });
   expect((options.url as Secret).reveal()).toBe("hunter2");
   expect(inspect(options, { depth: 9, showHidden: true })).not.toContain("hunter2");
-  expect(await lines({ directory: "out", url_env: "URL" }, {})).toEqual(["sink.url_env: the environment variable URL is not set; set it to the secret"]);
+  expect(await lines({ directory: "out", url_env: "URL" }, {})).toEqual([
+    "sink.url_env: the environment variable URL is not set; set it to the secret",
+  ]);
 });
 
 test("FW-CFG-05 overrides of the sink take the type that the connector declares", async () => {
   const options = async (set: string[]) => {
-    const loaded = await loadConfiguration({ text: JSON.stringify(configurationWith(sink({ directory: "out" }))), format: "json", environment: { SINKS__SINK__DIRECTORY: "/data" }, set });
+    const loaded = await loadConfiguration({
+      text: JSON.stringify(configurationWith(sink({ directory: "out" }))),
+      format: "json",
+      environment: { SINKS__SINK__DIRECTORY: "/data" },
+      set,
+    });
     return resolveSinkOptions(loaded.configuration, connector);
   };
-  expect(await options(["sink.compression_level=3", "sink.fsync=false", "sink.tls.verify=no", "sink.url=hunter2"])).toMatchObject({ directory: "/data", compression_level: 3, fsync: false, tls: { verify: false } });
+  expect(await options(["sink.compression_level=3", "sink.fsync=false", "sink.tls.verify=no", "sink.url=hunter2"])).toMatchObject({
+    directory: "/data",
+    compression_level: 3,
+    fsync: false,
+    tls: { verify: false },
+  });
   expect((await faultsOf(() => options(["sink.fsync=hunter2", "sink.fsnc=hunter2"]))).map(faultLine)).toEqual([
     "sink.fsync: the override --set expected true or false; correct or remove it",
   ]);
@@ -75,7 +96,9 @@ test("FW-REG-03 a registry refuses duplicate names, non-descriptors and built-in
   expect(createRegistry([connector]).names).toEqual(["demo"]);
   expect(() => createRegistry([connector, connector])).toThrow("two connectors named demo");
   expect(() => createRegistry([{ ...connector }])).toThrow("not a connector");
-  expect(() => createRegistry([defineConnector({ ...connector, name: "postgres" })])).toThrow("the name postgres belongs to @sinks/postgres");
+  expect(() => createRegistry([defineConnector({ ...connector, name: "postgres" })])).toThrow(
+    "the name postgres belongs to @sinks/postgres",
+  );
   expect(createRegistry([defineConnector({ ...connector, name: "postgres", status: "production" })]).has("postgres")).toBe(true);
   expect(() => createRegistry([connector]).get("dem")).toThrow('did you mean "demo"?');
 });

@@ -6,10 +6,15 @@ const window = crossCheck(["consumer_management", "delivery"], ({ consumer_manag
   const limit = consumer.max_ack_pending;
   if (limit === null) return [];
   return [
-    delivery.batch_size > limit && fault("delivery.batch_size", "must not be above consumer_management.max_ack_pending", "lower it or raise max_ack_pending"),
+    delivery.batch_size > limit &&
+      fault("delivery.batch_size", "must not be above consumer_management.max_ack_pending", "lower it or raise max_ack_pending"),
     delivery.max_messages_in_flight !== null &&
       delivery.max_messages_in_flight > limit &&
-      fault("delivery.max_messages_in_flight", "must not be above consumer_management.max_ack_pending", "lower it or raise max_ack_pending"),
+      fault(
+        "delivery.max_messages_in_flight",
+        "must not be above consumer_management.max_ack_pending",
+        "lower it or raise max_ack_pending",
+      ),
   ];
 });
 
@@ -30,9 +35,12 @@ const lanes = crossCheck(["delivery"], ({ delivery: { priority_lanes: lanes } })
   const names = lanes.lanes.map(({ name }) => name);
   const priorities = lanes.lanes.flatMap((lane) => lane.priorities);
   return [
-    new Set(names).size < names.length && fault("delivery.priority_lanes.lanes", "must not name a lane twice", "give each lane a name of its own"),
-    new Set(priorities).size < priorities.length && fault("delivery.priority_lanes.lanes", "must not name a priority twice", "keep it in one lane"),
-    !names.includes(lanes.default_lane) && fault("delivery.priority_lanes.default_lane", "must name one of delivery.priority_lanes.lanes", "add the lane or name another"),
+    new Set(names).size < names.length &&
+      fault("delivery.priority_lanes.lanes", "must not name a lane twice", "give each lane a name of its own"),
+    new Set(priorities).size < priorities.length &&
+      fault("delivery.priority_lanes.lanes", "must not name a priority twice", "keep it in one lane"),
+    !names.includes(lanes.default_lane) &&
+      fault("delivery.priority_lanes.default_lane", "must name one of delivery.priority_lanes.lanes", "add the lane or name another"),
   ];
 });
 
@@ -42,15 +50,25 @@ const poison = crossCheck(["delivery", "dead_letter"], ({ delivery, dead_letter:
     fault("delivery.on_poison", "dead_letter_and_continue needs dead letters", "set dead_letter.enabled to true, or use stop or park_key"),
 ]);
 
-const deadLetterSubject = crossCheck(["nats", "consumer_management", "dead_letter"], ({ nats, consumer_management: consumer, dead_letter: deadLetter }) => {
-  const { enabled, subject } = deadLetter;
-  if (subject === null) return [enabled && fault("dead_letter.subject", "required key is missing", "dead_letter.enabled needs a subject that a stream captures")];
-  const filters = consumer.filter_subjects.length > 0 ? consumer.filter_subjects : [nats.subject];
-  return [
-    filters.some((filter) => subjectContains(filter, subject)) &&
-      fault("dead_letter.subject", "lies inside the consumer's own filter, so dead letters would come back as messages", "use a subject outside nats.subject"),
-  ];
-});
+const deadLetterSubject = crossCheck(
+  ["nats", "consumer_management", "dead_letter"],
+  ({ nats, consumer_management: consumer, dead_letter: deadLetter }) => {
+    const { enabled, subject } = deadLetter;
+    if (subject === null)
+      return [
+        enabled && fault("dead_letter.subject", "required key is missing", "dead_letter.enabled needs a subject that a stream captures"),
+      ];
+    const filters = consumer.filter_subjects.length > 0 ? consumer.filter_subjects : [nats.subject];
+    return [
+      filters.some((filter) => subjectContains(filter, subject)) &&
+        fault(
+          "dead_letter.subject",
+          "lies inside the consumer's own filter, so dead letters would come back as messages",
+          "use a subject outside nats.subject",
+        ),
+    ];
+  },
+);
 
 const logging = crossCheck(["logging"], ({ logging }) => [
   logging.payload_logging && fault("logging.payload_logging", "payloads are never logged", "set it to false or remove it"),

@@ -36,7 +36,10 @@ export const consumerManagementSection = z
       .nullable()
       .default(null)
       .describe("Waits before each redelivery, in place of `ack_wait_seconds`; no more entries than `max_deliver`."),
-    max_deliver: integer(1, 1_000_000).nullable().default(null).describe("Deliveries of one message, after which the server gives up; null is unlimited."),
+    max_deliver: integer(1, 1_000_000)
+      .nullable()
+      .default(null)
+      .describe("Deliveries of one message, after which the server gives up; null is unlimited."),
     max_ack_pending: integer(1, 1_000_000)
       .nullable()
       .default(null)

@@ -19,7 +19,10 @@ export const messageAuthenticitySection = z
           algorithm: z.enum(["hmac-sha256", "ed25519"]).default("hmac-sha256").describe("Algorithm of the signature."),
           key_id: plainText(128).describe("Name of the key."),
           ...secretOption("key_b64", "Key in base64: 32 to 1024 bytes for HMAC, 32 for Ed25519."),
-          signed_fields: distinct(plainText(128), 64).min(1).default(["subject", "message_id"]).describe("Fields that the signature covers besides the payload."),
+          signed_fields: distinct(plainText(128), 64)
+            .min(1)
+            .default(["subject", "message_id"])
+            .describe("Fields that the signature covers besides the payload."),
           max_age_seconds: amount(0, 31_536_000).nullable().default(null).describe("Age from which a signature is refused."),
         }),
       )

@@ -8,7 +8,9 @@ const value = plainText(512).transform((text) => text.trim());
 const labels = z
   .union([
     z.string().max(8192),
-    z.array(plainText(512).refine((label) => !label.includes(";"), { error: "must not contain `;`; give each label an entry of its own" })).max(256),
+    z
+      .array(plainText(512).refine((label) => !label.includes(";"), { error: "must not contain `;`; give each label an entry of its own" }))
+      .max(256),
   ])
   .transform((setting) => labelsOf(setting));
 
@@ -16,7 +18,10 @@ const field = (word: string, header: string) =>
   z
     .strictObject({
       header: headerName().default(header).describe(`Header that gives the ${word} of a message.`),
-      default: value.nullable().prefault(null).describe(`${word === "priority" ? "Priority" : "Classification"} of messages without the header and without a rule.`),
+      default: value
+        .nullable()
+        .prefault(null)
+        .describe(`${word === "priority" ? "Priority" : "Classification"} of messages without the header and without a rule.`),
     })
     .prefault({})
     .describe(`Where the ${word} of a message comes from.`);
@@ -29,7 +34,10 @@ export const messageMetadataSection = z
     labels: z
       .strictObject({
         header: headerName().default("Nats-Sinks-Labels").describe("Header that gives the labels of a message, separated by `;`."),
-        default: labels.nullable().prefault(null).describe("Labels of messages without the header and without a rule: a list, or text separated by `;`."),
+        default: labels
+          .nullable()
+          .prefault(null)
+          .describe("Labels of messages without the header and without a rule: a list, or text separated by `;`."),
       })
       .prefault({})
       .describe("Where the labels of a message come from."),

@@ -11,7 +11,12 @@ export const missionMetadataSection = z
     header: headerName().default("Nats-Sinks-Mission-Metadata").describe("Header that holds the JSON object."),
     default: jsonObject.nullable().default(null).describe("Object of messages without the header and without a rule."),
     rules: z
-      .array(z.strictObject({ subject: subjectPattern().describe("Messages that this rule is for."), metadata: jsonObject.nullable().describe("Object by this rule; null says none.") }))
+      .array(
+        z.strictObject({
+          subject: subjectPattern().describe("Messages that this rule is for."),
+          metadata: jsonObject.nullable().describe("Object by this rule; null says none."),
+        }),
+      )
       .max(256)
       .default([])
       .describe("Defaults by subject; the first match counts."),

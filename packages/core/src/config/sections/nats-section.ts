@@ -11,23 +11,36 @@ function serverUrlFault(text: string): string | null {
   const url = new URL(text);
   if (!transports.has(url.protocol)) return "must begin with nats://, tls://, ws:// or wss://";
   if (url.hostname === "") return "must name a host";
-  if (url.username !== "" || url.password !== "") return "must not hold a user name or password; use nats.user, nats.token or their _env keys";
+  if (url.username !== "" || url.password !== "")
+    return "must not hold a user name or password; use nats.user, nats.token or their _env keys";
   return null;
 }
 
-const serverUrl = z.string().max(2048).superRefine((text, context) => {
-  const fault = serverUrlFault(text);
-  if (fault !== null) context.addIssue({ code: "custom", message: fault });
-});
+const serverUrl = z
+  .string()
+  .max(2048)
+  .superRefine((text, context) => {
+    const fault = serverUrlFault(text);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault });
+  });
 
 /** `nats`: the server, the stream and the identity of this pipeline (FW-CFG-07). */
 export const natsSection = z
   .strictObject({
-    url: serverUrl.default("nats://localhost:4222").describe("Address of the server: `nats`, `tls`, `ws` or `wss`, without user information.").meta({ [starterMark]: "nats://localhost:4222" }),
+    url: serverUrl
+      .default("nats://localhost:4222")
+      .describe("Address of the server: `nats`, `tls`, `ws` or `wss`, without user information.")
+      .meta({ [starterMark]: "nats://localhost:4222" }),
     urls: z.array(serverUrl).max(64).default([]).describe("Addresses of several servers of one cluster; replaces `url` when not empty."),
-    stream: entityName().describe("Stream that is read.").meta({ examples: ["EVENTS"] }),
-    consumer: entityName().describe("Consumer of the stream that this pipeline uses.").meta({ examples: ["sink"] }),
-    subject: subjectPattern().describe("Subjects that this pipeline takes from the stream; wildcards are allowed.").meta({ examples: ["events.>"] }),
+    stream: entityName()
+      .describe("Stream that is read.")
+      .meta({ examples: ["EVENTS"] }),
+    consumer: entityName()
+      .describe("Consumer of the stream that this pipeline uses.")
+      .meta({ examples: ["sink"] }),
+    subject: subjectPattern()
+      .describe("Subjects that this pipeline takes from the stream; wildcards are allowed.")
+      .meta({ examples: ["events.>"] }),
     durable: z.boolean().default(true).describe("Keep the consumer on the server when this process is gone."),
     name: plainText(256).nullable().default(null).describe("Name of the connection in the server's monitoring."),
     no_echo: z.boolean().default(false).describe("Ask the server not to deliver what this connection publishes itself."),
@@ -47,7 +60,9 @@ export const natsSection = z
     websocket_headers: z
       .record(headerName(), secretText)
       .prefault({})
-      .describe("Headers of the WebSocket handshake, up to 32; values up to 2048 characters. Names that carry secrets belong in `websocket_headers_env`.")
+      .describe(
+        "Headers of the WebSocket handshake, up to 32; values up to 2048 characters. Names that carry secrets belong in `websocket_headers_env`.",
+      )
       .meta({ [secretMarks.headers]: true }),
     websocket_headers_env: z
       .record(headerName(), variableName)

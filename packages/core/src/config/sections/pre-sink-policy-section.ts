@@ -20,7 +20,10 @@ export const preSinkPolicySection = z
             require_mission_metadata: z.boolean().default(false).describe("Mission metadata must be there."),
             require_encrypted_payload: z.boolean().default(false).describe("The payload must be encrypted."),
             max_payload_bytes: integer(0, 1_073_741_824).nullable().default(null).describe("Largest body."),
-            allowed_mission_metadata_keys: distinct(missionKey, 128).nullable().default(null).describe("Root keys that mission metadata may have."),
+            allowed_mission_metadata_keys: distinct(missionKey, 128)
+              .nullable()
+              .default(null)
+              .describe("Root keys that mission metadata may have."),
           })
           .refine(
             (rule) =>

@@ -11,9 +11,14 @@ export const pushConsumerSection = z
     manual_ack: z.literal(true).default(true).describe("Messages are acknowledged by the pipeline; no other value is allowed."),
     pending_msgs_limit: integer(1, 1_000_000).default(1024).describe("Messages the client may queue."),
     pending_bytes_limit: integer(1024, 1_073_741_824).default(67_108_864).describe("Bytes the client may queue."),
-    queue_overflow_action: z.enum(["nak", "leave_unacked"]).default("nak").describe("What becomes of a message that does not fit into the queue."),
+    queue_overflow_action: z
+      .enum(["nak", "leave_unacked"])
+      .default("nak")
+      .describe("What becomes of a message that does not fit into the queue."),
     flow_control: z.boolean().default(false).describe("Let the server pace its deliveries; needs `idle_heartbeat_seconds`."),
     idle_heartbeat_seconds: amount(0.1, 3600).nullable().default(null).describe("Time between heartbeats of an idle consumer."),
-    drain_timeout_ms: integer(0, 600_000).default(30_000).describe("Kept for compatibility; `delivery.shutdown_timeout_ms` bounds the stop."),
+    drain_timeout_ms: integer(0, 600_000)
+      .default(30_000)
+      .describe("Kept for compatibility; `delivery.shutdown_timeout_ms` bounds the stop."),
   })
   .describe("A push consumer in place of pulling; not part of this release.");

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { matchSchema } from "../match-schema.js";
-import { plainText } from "../scalar.js";
-import { integer } from "../scalar.js";
+import { integer, plainText } from "../scalar.js";
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -16,7 +15,9 @@ export const target = z.union([
       sink: sinkName.describe("Name of the sink."),
       required: z.boolean().default(true).describe("The message is acknowledged only when this sink has it."),
       minimum_wait_ms: integer(0, 60_000).optional().describe("Time an optional sink is waited for."),
-      timeout_ms: integer(0, 300_000).optional().describe("Time after which a write to an optional sink is aborted; not below `minimum_wait_ms`."),
+      timeout_ms: integer(0, 300_000)
+        .optional()
+        .describe("Time after which a write to an optional sink is aborted; not below `minimum_wait_ms`."),
     })
     .refine((value) => value.minimum_wait_ms === undefined || value.timeout_ms === undefined || value.timeout_ms >= value.minimum_wait_ms, {
       path: ["timeout_ms"],

@@ -29,7 +29,12 @@ export const securityLabelsSection = z
     header: headerName().default("Nats-Sinks-Security-Labels").describe("Header that holds the JSON object."),
     default: securityLabel.nullable().default(null).describe("Labels of messages without the header and without a rule."),
     rules: z
-      .array(z.strictObject({ subject: subjectPattern().describe("Messages that this rule is for."), labels: securityLabel.nullable().describe("Labels by this rule; null says none.") }))
+      .array(
+        z.strictObject({
+          subject: subjectPattern().describe("Messages that this rule is for."),
+          labels: securityLabel.nullable().describe("Labels by this rule; null says none."),
+        }),
+      )
       .max(256)
       .default([])
       .describe("Defaults by subject; the first match counts."),

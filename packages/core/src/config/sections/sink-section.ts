@@ -9,7 +9,9 @@ const typeName = z
 export const sinkOptions = z.looseObject({ type: typeName.describe("Name of the connector, such as `file`.") });
 
 /** `sink`: where messages are stored (FW-CFG-12). */
-export const sinkSection = sinkOptions.describe("Where messages are stored: `type` names the connector, the other keys are the connector's own.");
+export const sinkSection = sinkOptions.describe(
+  "Where messages are stored: `type` names the connector, the other keys are the connector's own.",
+);
 
 /** `sinks`: named destinations of a fan-out (FW-CFG-12). */
 export const sinksSection = z
