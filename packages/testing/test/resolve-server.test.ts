@@ -115,7 +115,7 @@ test("when nothing can be had the error lists every attempt and the remedy", asy
     ].join("\n"),
   );
   const offline = resolveServer(recipe, { environment: { ...environment, SINKS_SERVICES_NO_FETCH: "1" }, ownServer: false });
-  await expect(offline).rejects.toThrow(/or set TEST_NATS_URL to a running one\n[^]*SINKS_SERVICES_NO_FETCH=1 turns fetching off/);
+  await expect(offline).rejects.toThrow(/or set TEST_NATS_URL to a running one\n[\s\S]*SINKS_SERVICES_NO_FETCH=1 turns fetching off/);
 });
 
 test("a Docker engine is the last choice, and a docker command without one is none", async () => {

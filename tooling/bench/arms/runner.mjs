@@ -4,14 +4,14 @@ import { connect, measure, settings, untilAcknowledged } from "./arm.mjs";
 
 const { createRunner, validateConfiguration } = await importBuilt("packages/core/dist/runtime.js");
 const { silentTelemetry } = await importBuilt("packages/core/dist/index.js");
-const { file } = await importBuilt("packages/file/dist/index.js");
 
 const sinks = {
-  "no-op": () => ({ start: async () => undefined, writeBatch: async () => undefined, stop: async () => undefined }),
-  file: () => {
+  "no-op": async () => () => ({ start: async () => undefined, writeBatch: async () => undefined, stop: async () => undefined }),
+  file: async () => {
+    const { file } = await importBuilt("packages/file/dist/index.js");
     const options = file.options.parse({ directory: settings.folder, mode: "segments", include_metadata: settings.includeMetadata });
     const services = { telemetry: silentTelemetry, nowNs: () => BigInt(Date.now()) * 1_000_000n, workingDirectory: settings.folder };
-    return file.create(options, services);
+    return () => file.create(options, services);
   },
 };
 
@@ -31,6 +31,7 @@ function counted(sink, onAll) {
   };
 }
 
+const createSink = await sinks[settings.sink]();
 const configuration = validateConfiguration({
   nats: { url: settings.url, stream: settings.stream, consumer: settings.consumer, subject: `${settings.stream}.>` },
   sink: { type: "file", directory: settings.folder },
@@ -41,7 +42,7 @@ await measure(async () => {
   const all = new Promise((resolve) => {
     allStored = resolve;
   });
-  const runner = createRunner({ configuration, createSink: () => counted(sinks[settings.sink](), allStored), sinkName: settings.sink });
+  const runner = createRunner({ configuration, createSink: () => counted(createSink(), allStored), sinkName: settings.sink });
   await runner.start();
   const ended = runner.run();
   await Promise.race([all, ended]);
