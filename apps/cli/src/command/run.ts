@@ -42,7 +42,7 @@ export async function run(host: Host, request: RunRequest): Promise<number> {
   using signals = supervise(host, pipeline, runner, telemetry);
   if (!(await started(runner, signals))) return stoppedEarly(host, request);
   const summary = await runWithProgress(host, pipeline, { runner, signals, telemetry, line });
-  return report(host, request, summary);
+  return report(host, request, summary, signals.stoppedBy());
 }
 
 function logTelemetry(host: Host, { configuration: { logging } }: Pipeline, line: ProgressLine): Telemetry {
@@ -101,8 +101,10 @@ async function runWithProgress(host: Host, { configuration }: Pipeline, running:
   return await running.runner.run(running.signals.signal);
 }
 
-function report(host: Host, { format }: RunRequest, summary: RunSummary): number {
+function report(host: Host, { format, once }: RunRequest, summary: RunSummary, stoppedBy: string | null): number {
   printResult(host, format, summaryDocument(summary), () => summaryText(summary));
-  if (summary.complete) return exitCodes.good;
-  return reportFailure(new SinksError(`the run is not complete: ${summary.reason ?? "unknown reason"}`, { code: "run_incomplete" }), host, format);
+  // Who runs `--once` takes 0 for "everything is settled", which a signal under way does not say.
+  const reason = summary.reason ?? (once && stoppedBy !== null ? `stopped by ${stoppedBy} before its goal` : null);
+  if (reason === null) return exitCodes.good;
+  return reportFailure(new SinksError(`the run is not complete: ${reason}`, { code: "run_incomplete" }), host, format);
 }

@@ -1,4 +1,4 @@
-import { type Sink, hasHealthcheck, isErrorKind, silentTelemetry } from "@sinks/core";
+import { DestinationUnavailableError, type Sink, hasHealthcheck, isErrorKind, silentTelemetry } from "@sinks/core";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -77,7 +77,7 @@ async function within(limitMs: number, work: (signal: AbortSignal) => Promise<vo
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       limit.abort();
-      reject(new Error("the destination did not answer in time"));
+      reject(new DestinationUnavailableError("the destination did not answer in time; delivery.start_timeout_ms bounds the wait"));
     }, limitMs);
   });
   try {

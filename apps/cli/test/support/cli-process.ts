@@ -18,6 +18,8 @@ export interface CliProcess extends AsyncDisposable {
   stdout(): string;
   stderr(): string;
   running(): boolean;
+  /** Closes the reading ends of its outputs, as a reader that went away does. */
+  closeOutputs(): void;
   readonly ended: Promise<CliResult>;
 }
 
@@ -48,6 +50,10 @@ export function startCli(commandLine: readonly string[], options: CliOptions): C
     stdout: () => stdout,
     stderr: () => stderr,
     running,
+    closeOutputs() {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     ended,
     async [Symbol.asyncDispose]() {
       if (running()) child.kill("SIGKILL");

@@ -1,0 +1,85 @@
+import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect, headers } from "@nats-io/transport-node";
+import { type NatsServer, eventually } from "@sinks/testing/services";
+import { type CliOptions, type CliProcess, type CliResult, runCli, startCli } from "./cli-process.js";
+import { type Project, makeProject } from "./project.js";
+import { settings } from "./settings.js";
+
+/** A message to publish. */
+export interface Publication {
+  readonly subject: string;
+  readonly body?: string | Uint8Array;
+  readonly id?: string;
+}
+
+/** A project, streams of its own on a server, and the command run in it. */
+export interface PipelineCase extends AsyncDisposable {
+  readonly project: Project;
+  readonly manager: JetStreamManager;
+  readonly stream: string;
+  /** Subjects of the stream start with this. */
+  readonly prefix: string;
+  readonly deadLetters: { readonly stream: string; readonly subject: string };
+  /** Writes a configuration for this stream; sections are merged over it. */
+  configure(sections?: Readonly<Record<string, object>>): Promise<string>;
+  publish(publications: readonly Publication[]): Promise<number[]>;
+  run(...commandLine: string[]): Promise<CliResult>;
+  start(...commandLine: string[]): CliProcess;
+}
+
+let cases = 0;
+
+/** Makes a case with a stream and a dead-letter stream whose names no other case has. */
+export async function pipelineCase(nats: NatsServer): Promise<PipelineCase> {
+  cases += 1;
+  const mark = `${process.pid}-${cases}`;
+  const connection = await connect({ servers: nats.url });
+  const manager = await jetstreamManager(connection);
+  const client = jetstream(connection);
+  const project = await makeProject();
+  const stream = `CLI-${mark}`;
+  const prefix = `cli-${mark}`;
+  const deadLetters = { stream: `DLQ-${mark}`, subject: `dlq-${mark}.sink` };
+  await manager.streams.add({ name: stream, subjects: [`${prefix}.>`] });
+  await manager.streams.add({ name: deadLetters.stream, subjects: [`dlq-${mark}.>`] });
+  const options: CliOptions = { workingDirectory: project.folder };
+  return {
+    project,
+    manager,
+    stream,
+    prefix,
+    deadLetters,
+    configure(sections = {}) {
+      const base = settings({ nats: { url: nats.url, stream, consumer: "sink", subject: `${prefix}.>` } });
+      const merged = Object.fromEntries(Object.entries({ ...base, ...sections }).map(([name, section]) => [name, name === "sink" ? section : { ...base[name], ...section }]));
+      return project.file("sinks.json", merged);
+    },
+    publish: (publications) =>
+      Promise.all(
+        publications.map(async ({ subject, body = "{}", id }) => {
+          const head = headers();
+          if (id !== undefined) head.set("Nats-Msg-Id", id);
+          return (await client.publish(subject, body, { headers: head })).seq;
+        }),
+      ),
+    run: (...commandLine) => runCli(commandLine, options),
+    start: (...commandLine) => startCli(commandLine, options),
+    async [Symbol.asyncDispose]() {
+      await manager.streams.delete(stream).catch(() => undefined);
+      await manager.streams.delete(deadLetters.stream).catch(() => undefined);
+      await connection.close();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Waits until a running command has logged a text. */
+export function logged(cli: CliProcess, text: string): Promise<boolean> {
+  return eventually(
+    () => {
+      if (!cli.running()) throw new Error(`the command ended: ${cli.stderr()}`);
+      return cli.stderr().includes(text);
+    },
+    { deadlineMs: 20_000, what: `the log to hold ${JSON.stringify(text)}` },
+  );
+}
