@@ -26,7 +26,7 @@ export function buildDeadLetter(envelope: Envelope, error: SinksError, sink: str
   const key = keyOf(envelope);
   const record = recordOf(envelope, error, sink, content, key);
   const headers = new Map([["Nats-Sinks-Original-Subject", headerValue(envelope.subject)]]);
-  if (content.includeError) headers.set("Nats-Sinks-Error-Type", error.name);
+  if (content.includeError) headers.set("Nats-Sinks-Error-Type", headerValue(error.name));
   return {
     body: encoder.encode(encodeCanonicalJson(record)),
     headers,
@@ -71,13 +71,13 @@ function recordOf(
     payload: snapshot.payload as unknown as JsonValue,
     payload_sha256: envelope.payloadOmitted ? null : createHash("sha256").update(envelope.data).digest("hex"),
     sink,
-    error_code: error.code,
-    destination_code: destinationCode(error),
+    error_code: wellFormed(error.code),
+    destination_code: wellFormed(destinationCode(error)),
   };
   if (envelope.timestampNs !== null) record["timestamp"] = snapshot.jetstream.timestamp;
   if (content.includeError) {
-    record["error_type"] = error.name;
-    record["error"] = error.message;
+    record["error_type"] = wellFormed(error.name);
+    record["error"] = wellFormed(error.message);
   }
   if (content.includeHeaders) record["headers"] = snapshot.headers as unknown as JsonValue;
   if (content.includePayload) {
@@ -95,5 +95,10 @@ function destinationCode(error: SinksError): string | null {
 
 /** A subject may hold characters that a header line cannot. */
 function headerValue(text: string): string {
-  return encodeURI(text).replaceAll("%25", "%");
+  return encodeURI(wellFormed(text)).replaceAll("%25", "%");
+}
+
+/** A driver may cut its text in the middle of a character; half of one has no place in JSON or UTF-8. */
+function wellFormed<Text extends string | null>(text: Text): Text {
+  return text === null ? text : (text.replace(/\p{Surrogate}/gu, "\u{fffd}") as Text);
 }

@@ -21,6 +21,9 @@ export interface DeadLetterSettings {
   readonly backoff: BackoffPolicy;
 }
 
+/** A retry policy may say zero; the stream is not asked again at once for all that. */
+const leastPauseMs = 50;
+
 /**
  * Publishes dead letters, several at a time, again and again until the expected stream has acknowledged: the original
  * stays leased meanwhile and is settled only afterwards (FW-DLQ-01, FW-DLQ-06).
@@ -50,7 +53,7 @@ export class DeadLetters {
         if (await this.#attempt(letter)) return true;
         failures += 1;
         this.#telemetry.count("dlq_errors_total");
-        await pause(backoffDelay(this.#settings.backoff, failures, this.#random), signal);
+        await pause(Math.max(leastPauseMs, backoffDelay(this.#settings.backoff, failures, this.#random)), signal);
       }
       return false;
     } finally {

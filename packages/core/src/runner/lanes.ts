@@ -18,6 +18,8 @@ export interface Lanes {
   remove(entry: FlightEntry): void;
   /** Waiting entries in order. */
   waiting(): FlightEntry[];
+  /** Forgets everything, for another epoch; the end of a write that began before is then nobody's business. */
+  clear(): void;
 }
 
 function bufferOf(entries: Iterable<FlightEntry>, settings: BatcherSettings): Buffered {
@@ -28,6 +30,8 @@ function bufferOf(entries: Iterable<FlightEntry>, settings: BatcherSettings): Bu
     messages += 1;
     bytes += entry.bytes;
     if (entry.arrivedAt < firstAt) firstAt = entry.arrivedAt;
+    // What must be written alone ends the batch that could be had now: waiting would not make it larger.
+    if (entry.single) return { messages: Math.max(messages, settings.batchSize), bytes, firstAt };
     if (messages >= settings.batchSize || bytes >= settings.batchMaxBytes) break;
   }
   return { messages, bytes, firstAt };
@@ -75,8 +79,8 @@ export class FreeLanes implements Lanes {
     return batch;
   }
 
-  nextAt(): number | null {
-    return this.#delayed[0]?.retryAt ?? null;
+  nextAt(now: number): number | null {
+    return this.#delayed.find((entry) => entry.retryAt > now)?.retryAt ?? null;
   }
 
   settleWrite(): void {
@@ -97,6 +101,13 @@ export class FreeLanes implements Lanes {
 
   waiting(): FlightEntry[] {
     return [...this.#queue.slice(this.#head), ...this.#delayed];
+  }
+
+  clear(): void {
+    this.#queue = [];
+    this.#head = 0;
+    this.#bytes = 0;
+    this.#delayed.length = 0;
   }
 
   #push(entry: FlightEntry): void {
@@ -132,7 +143,8 @@ interface Lane {
 
 /**
  * `strict` and `per_key`: a lane per key, one writer at a time, entries by sequence. A lane stands still while its head
- * waits for its retry, while a sequence it lost is awaited, and beyond the barrier that a restart sets.
+ * waits for its retry, while a sequence it lost is awaited, and beyond the barrier that a restart sets. A lane that had
+ * its turn goes behind the others, so that a busy one starves nobody.
  */
 export class OrderedLanes implements Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -186,13 +198,16 @@ export class OrderedLanes implements Lanes {
     const batch: FlightEntry[] = [];
     let total = 0;
     for (const entry of this.#takable(now)) {
+      if (entry.single && batch.length > 0) break;
       if (!fitsBatch(settings, batch.length, total, entry.bytes)) break;
       total += entry.bytes;
       batch.push(entry);
+      if (entry.single) break;
     }
     for (const entry of batch) {
       const lane = this.#byNumber.get(entry.lane) as Lane;
       lane.queue.shift();
+      if (lane.writing === 0) this.#moveBack(lane);
       lane.writing += 1;
       entry.retryAt = 0;
     }
@@ -227,6 +242,12 @@ export class OrderedLanes implements Lanes {
     return [...this.#lanes.values()].flatMap((lane) => lane.queue);
   }
 
+  clear(): void {
+    this.#lanes.clear();
+    this.#byNumber.clear();
+    this.#barrier = null;
+  }
+
   /**
    * A waiting or failed entry has to come again from the server: its lane waits for it, and gives back its later
    * entries, which come again behind it.
@@ -241,6 +262,11 @@ export class OrderedLanes implements Lanes {
     lane.queue.splice(lane.queue.length - later.length, later.length);
     for (const other of later) lane.awaited.add(other.sequence);
     return later;
+  }
+
+  /** The entry comes back here later and not from the server: its lane waits for it, its later entries stay. */
+  expect(entry: FlightEntry): void {
+    this.#byNumber.get(entry.lane)?.awaited.add(entry.sequence);
   }
 
   /** The sequence will not come again: its lane goes on. */
@@ -265,7 +291,10 @@ export class OrderedLanes implements Lanes {
 
   /** Opens every parked lane again. */
   unpark(): void {
-    for (const lane of this.#lanes.values()) lane.parked = false;
+    for (const lane of this.#lanes.values()) {
+      lane.parked = false;
+      this.#dropEmpty(lane);
+    }
   }
 
   *#takable(now: number): Generator<FlightEntry> {
@@ -287,6 +316,11 @@ export class OrderedLanes implements Lanes {
       yield entry;
       if (!this.#wholeLane) return;
     }
+  }
+
+  #moveBack(lane: Lane): void {
+    this.#lanes.delete(lane.key);
+    this.#lanes.set(lane.key, lane);
   }
 
   #laneOf(entry: FlightEntry): Lane {

@@ -43,7 +43,7 @@ export class Leases {
 
   /** Time between two beats of a delivery: the configured one, a third of the deadline at most. */
   interval(deliveryCount: number): number {
-    return Math.min(this.#settings.intervalMs, this.deadline(deliveryCount) / 3);
+    return Math.min(this.#settings.intervalMs, Math.floor(this.deadline(deliveryCount) / 3));
   }
 
   /** Starts a lease anew, for a sequence delivered again. */
@@ -58,14 +58,16 @@ export class Leases {
   tick(flight: Flight, now: number, effects: LeaseEffects): void {
     const lost: FlightEntry[] = [];
     for (const entry of flight.entries()) {
-      if (entry.state === "settling") continue;
-      if (now >= entry.leaseUntil && !entry.late) {
-        entry.late = true;
-        lost.push(entry);
-      }
-      if (this.#settings.enabled && now >= entry.nextBeatAt && entry.beats < this.#settings.maxBeats) this.#beat(entry, now, effects);
+      if (entry.state === "settling" || entry.late || now < entry.leaseUntil) continue;
+      entry.late = true;
+      lost.push(entry);
     }
+    // Before the beats: what is let go for a lost lease must not be leased anew, or nobody would have it for that long.
     for (const entry of lost) effects.lost(entry);
+    if (!this.#settings.enabled) return;
+    for (const entry of flight.entries()) {
+      if (entry.state !== "settling" && now >= entry.nextBeatAt && entry.beats < this.#settings.maxBeats) this.#beat(entry, now, effects);
+    }
   }
 
   #beat(entry: FlightEntry, now: number, effects: LeaseEffects): void {

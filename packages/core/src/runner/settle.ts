@@ -82,7 +82,7 @@ export class Settlement {
 
   async #settle(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      if (!this.#port.trusted && !(await this.#port.whenSettling(this.#signal))) break;
+      if (!(await this.#trusted())) break;
       const current = entries.filter((entry) => entry.epoch === this.#port.epochNumber);
       if (current.length < entries.length) this.#telemetry.count("stale_epoch_settlements_total", entries.length - current.length);
       if (current.length === 0 || (await this.#attempt(current, verb))) return current.length === entries.length;
@@ -90,6 +90,14 @@ export class Settlement {
     }
     this.#telemetry.log("warn", "acks stayed unconfirmed; left to redelivery", { messages: entries.length });
     return false;
+  }
+
+  /** Waits until the epoch can be trusted; a doubt raised while the wait was ending is waited for as well. */
+  async #trusted(): Promise<boolean> {
+    while (!this.#port.trusted) {
+      if (!(await this.#port.whenSettling(this.#signal)) || this.#signal.aborted) return false;
+    }
+    return true;
   }
 
   async #attempt(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {

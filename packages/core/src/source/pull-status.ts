@@ -6,7 +6,7 @@ export type PullStatus =
   | { readonly kind: "ended" }
   /** The next message is larger than the bytes left. */
   | { readonly kind: "too_large" }
-  /** The consumer's own limits refuse this pull; `limit` names the words of the server. */
+  /** The consumer or its limits refuse this pull; `limit` names the words of the server. */
   | { readonly kind: "refused"; readonly limit: string }
   /** The pinned id of this pull is no longer the current one. */
   | { readonly kind: "pin_lost" }
@@ -18,6 +18,8 @@ export function readPullStatus(code: number, description: string): PullStatus {
   if (code === 100) return { kind: "heartbeat" };
   if (code === 404 || code === 408) return { kind: "ended" };
   if (code === 423) return { kind: "pin_lost" };
+  // A request the server does not understand, a missing priority group for one: asking again at once would spin.
+  if (code === 400) return { kind: "refused", limit: description.toLowerCase() };
   if (code !== 409) return { kind: "doubt", reason: `status ${code}` };
   const text = description.toLowerCase();
   if (text.includes("message size exceeds")) return { kind: "too_large" };

@@ -27,11 +27,15 @@ export interface PullEvents {
 }
 
 interface OpenPull {
-  readonly subscription: Subscription;
+  /** Null when the connection was closed before the request could be sent. */
+  subscription: Subscription | null;
   readonly sentAt: number;
   messages: number;
   bytes: number;
+  /** When anything came, a heartbeat included. */
   activeAt: number;
+  /** When a message came. */
+  broughtAt: number;
   open: boolean;
 }
 
@@ -62,6 +66,8 @@ export class Puller {
   #bytes = 0;
   #number = 0;
   #tickedAt: number;
+  /** Since when the event loop runs without a block. */
+  #freeSince: number;
   #pin: string | null = null;
 
   constructor(connection: NatsConnection, settings: PullSettings, events: PullEvents, now: () => number) {
@@ -70,6 +76,7 @@ export class Puller {
     this.#events = events;
     this.#now = now;
     this.#tickedAt = now();
+    this.#freeSince = this.#tickedAt;
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
@@ -87,27 +94,28 @@ export class Puller {
     return this.#pulls.size;
   }
 
-  /** Sends one pull request; `bytes` null asks without a byte limit. */
+  /**
+   * Sends one pull request; `bytes` null asks without a byte limit. On a closed connection it keeps its room until it is
+   * abandoned or overdue, so that nobody asks again at once.
+   */
   request(messages: number, bytes: number | null): void {
     const inbox = `${this.#settings.inbox}.${this.#number}`;
     this.#number += 1;
     const now = this.#now();
-    const pull: OpenPull = {
-      subscription: this.#connection.subscribe(inbox, {
-        callback: (error, message) => {
-          if (error === null) this.#receive(pull, message);
-        },
-      }),
-      sentAt: now,
-      messages,
-      bytes: bytes ?? 0,
-      activeAt: now,
-      open: true,
-    };
+    const pull: OpenPull = { subscription: null, sentAt: now, messages, bytes: bytes ?? 0, activeAt: now, broughtAt: now, open: true };
     this.#pulls.add(pull);
     this.#messages += messages;
     this.#bytes += pull.bytes;
-    this.#connection.publish(this.#settings.requestSubject, this.#body(messages, bytes), { reply: inbox });
+    try {
+      pull.subscription = this.#connection.subscribe(inbox, {
+        callback: (error, message) => {
+          if (error === null) this.#receive(pull, message);
+        },
+      });
+      this.#connection.publish(this.#settings.requestSubject, this.#body(messages, bytes), { reply: inbox });
+    } catch {
+      // The connection is closed: whoever watches it learns of that by its status, and abandons all pulls.
+    }
   }
 
   /** Forgets every pull: the connection they were sent on is gone, and the server has dropped them with it. */
@@ -115,11 +123,11 @@ export class Puller {
     for (const pull of [...this.#pulls]) this.#close(pull);
   }
 
-  /** Resolves when no pull is open, or all have been silent for long enough; `signal` cuts the wait short. */
+  /** Resolves when no pull is open, or none has brought a message for long enough; `signal` cuts the wait short. */
   async quiet(signal: AbortSignal): Promise<void> {
     while (this.#pulls.size > 0 && !signal.aborted) {
       const now = this.#now();
-      if ([...this.#pulls].every((pull) => now - pull.activeAt >= silenceMs)) break;
+      if ([...this.#pulls].every((pull) => now - pull.broughtAt >= silenceMs)) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -151,6 +159,7 @@ export class Puller {
       this.#status(pull, message);
       return;
     }
+    pull.broughtAt = pull.activeAt;
     const bytes = wireSize(message);
     if (pull.open) this.#account(pull, bytes);
     if (this.#settings.group !== null) this.#readPin(message);
@@ -193,21 +202,23 @@ export class Puller {
     this.#messages -= pull.messages;
     this.#bytes -= pull.bytes;
     this.#pulls.delete(pull);
-    if (!this.#connection.isClosed()) pull.subscription.unsubscribe();
+    if (!this.#connection.isClosed()) pull.subscription?.unsubscribe();
   }
 
   #tick(): void {
     const now = this.#now();
-    const ranFreely = now - this.#tickedAt < this.#settings.heartbeatMs;
+    const { expiresMs, heartbeatMs } = this.#settings;
+    // After a blocked loop what seems missing may still be in the socket: silence counts from its end (FW-RUN-34).
+    if (now - this.#tickedAt >= heartbeatMs) this.#freeSince = now;
     this.#tickedAt = now;
-    // After a blocked loop the missing heartbeats may still be in the socket: judge at the next tick (FW-RUN-34).
-    if (!ranFreely) return;
     let missed = false;
     for (const pull of [...this.#pulls]) {
-      const silent = now - pull.activeAt;
-      const overdue = now - pull.sentAt >= this.#settings.expiresMs + graceMs && silent >= graceMs;
-      missed ||= silent >= 2 * this.#settings.heartbeatMs + graceMs;
-      if (overdue || missed) {
+      const silent = now - Math.max(pull.activeAt, this.#freeSince);
+      const overdue = now - pull.sentAt >= expiresMs + graceMs && silent >= graceMs;
+      const late = silent >= 2 * heartbeatMs + graceMs;
+      missed ||= late;
+      // Each pull is judged by itself: one that brings messages is not closed for the silence of another.
+      if (overdue || late) {
         this.#close(pull);
         this.#events.ended();
       }
