@@ -11,6 +11,7 @@ export class ConsumerWatch {
   readonly #flight: Flight;
   readonly #lanes: Lanes;
   #info: ConsumerState | null = null;
+  #foreignPulls = 0;
 
   constructor(flight: Flight, lanes: Lanes) {
     this.#flight = flight;
@@ -33,13 +34,22 @@ export class ConsumerWatch {
     return this.#info;
   }
 
+  /**
+   * More clients wait on an ordered consumer that cannot pin one of them (2.10): two readings in a row, because a pull
+   * may end between the reading and the count.
+   */
+  get secondClient(): boolean {
+    return this.#foreignPulls >= 2;
+  }
+
   /** Takes a reading. Returns true when ordered lanes were let go by it. */
-  see(info: ConsumerState): boolean {
+  see(info: ConsumerState, ownPulls: number): boolean {
     this.#info = info;
+    this.#foreignPulls = info.num_waiting > ownPulls ? this.#foreignPulls + 1 : 0;
     if (!(this.#lanes instanceof OrderedLanes) || !this.#lanes.isWaiting) return false;
     // Everything unacknowledged is ours: what the lanes wait for has come, or will not come. Entries whose ack is under
-    // way are not counted, because the server may have taken it already.
-    if (info.num_ack_pending > this.#flight.unsettled) return false;
+    // way are not counted, because the server may have taken it already; nor are deliveries made after the reading.
+    if (info.num_ack_pending > this.#flight.unsettled(info.delivered.consumer_seq)) return false;
     this.#lanes.barrier = null;
     for (const sequence of this.#lanes.awaited()) this.#lanes.giveUp(sequence);
     return true;

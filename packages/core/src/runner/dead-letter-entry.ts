@@ -1,17 +1,6 @@
-import { type JsonObject, type JsonValue, isJsonObject } from "../envelope/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../envelope/json.js";
 import { parseStrictJson } from "../envelope/strict-json.js";
-
-/** A message of the dead-letter stream, as far as decoding needs it. */
-export interface StoredDeadLetter {
-  /** Sequence in the dead-letter stream. */
-  readonly sequence: number;
-  readonly subject: string;
-  /** When the server stored it, RFC 3339. */
-  readonly time: string;
-  /** First value of a header, or null. */
-  readonly header: (name: string) => string | null;
-  readonly data: Uint8Array;
-}
+import type { StoredDeadLetter } from "../source/dead-letter-store.js";
 
 /** One dead letter, decoded (FW-DLQ-02). Fields that the record does not hold are null. */
 export interface DeadLetterEntry {

@@ -3,8 +3,8 @@ import type { SinkError } from "../error/errors.js";
 import type { AckSubject } from "../source/ack-subject.js";
 import type { SequenceNumber } from "../source/sequence.js";
 
-/** Where an entry stands; `held` is FW-RUN-38, everything else moves by itself. */
-export type EntryState = "waiting" | "writing" | "held" | "settling";
+/** Where an entry stands; `held` is FW-RUN-38, `gone` is out of the flight, everything else moves by itself. */
+export type EntryState = "waiting" | "writing" | "held" | "settling" | "gone";
 
 /**
  * One message held by the runner. Mutable on purpose: the flight is the single place of state (design), decisions are
@@ -17,7 +17,8 @@ export interface FlightEntry {
   /** Newest ack subject of this sequence; an outcome settles with it only (FW-RUN-37). */
   position: AckSubject;
   readonly bytes: number;
-  readonly epoch: number;
+  /** Epoch of the newest delivery; an entry of an older one is written, never settled (FW-RUN-33). */
+  epoch: number;
   state: EntryState;
   lane: number;
   /** Monotonic ms of arrival. */
@@ -83,10 +84,12 @@ export class Flight {
     return this.#entries.size;
   }
 
-  /** Entries whose settlement has not begun, the held ones included. */
-  get unsettled(): number {
+  /** Entries whose settlement has not begun, the held ones included, of deliveries up to this consumer sequence. */
+  unsettled(delivered: SequenceNumber): number {
     let count = 0;
-    for (const entry of this.#entries.values()) if (entry.state !== "settling") count += 1;
+    for (const { state, position } of this.#entries.values()) {
+      if (state !== "settling" && position.consumerSequenceNumber <= delivered) count += 1;
+    }
     return count;
   }
 
@@ -127,15 +130,16 @@ export class Flight {
 
   /** Lets an entry go; its failure count stays until `forget`. */
   release(entry: FlightEntry): void {
-    if (this.#entries.get(entry.sequence) !== entry) return;
+    if (entry.state === "gone") return;
     this.#entries.delete(entry.sequence);
     if (entry.state === "held") this.#held -= 1;
     else this.#bytes -= entry.bytes;
+    entry.state = "gone";
   }
 
   /** Moves an entry out of the limits: kept, leased, not in anybody's way. */
   hold(entry: FlightEntry, reason: NonNullable<FlightEntry["heldReason"]>): void {
-    if (entry.state === "held") return;
+    if (entry.state === "held" || entry.state === "gone") return;
     entry.state = "held";
     entry.heldReason = reason;
     this.#held += 1;
@@ -171,6 +175,7 @@ export class Flight {
   /** Takes every entry out, for another epoch: what is being written ends by itself and is not settled. */
   clear(): FlightEntry[] {
     const entries = [...this.#entries.values()];
+    for (const entry of entries) entry.state = "gone";
     this.#entries.clear();
     this.#failures.clear();
     this.#bytes = 0;
@@ -180,7 +185,7 @@ export class Flight {
 
   /** True while this very entry is held here, not a later one of the same sequence. */
   has(entry: FlightEntry): boolean {
-    return this.#entries.get(entry.sequence) === entry;
+    return entry.state !== "gone";
   }
 
   /** Forgets the failures of a message that was acked or dead-lettered. */

@@ -13,6 +13,8 @@ export interface HealthFacts {
   readonly heldLimit: number | null;
   readonly windowFull: boolean;
   readonly stuckWrites: number;
+  /** Another client pulls from an ordered consumer that cannot pin one. */
+  readonly secondClient: boolean;
 }
 
 /** Reasons of a red health, worst first; empty when all is well. */
@@ -28,6 +30,7 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   if (facts.heldLimit !== null && facts.held > 0 && facts.held >= facts.heldLimit) {
     reasons.push(`held_limit: ${facts.held} messages are held, the oldest at sequence ${facts.oldestHeld}`);
   }
+  if (facts.secondClient) reasons.push("second_client: another client pulls from this ordered consumer; stop one of the two");
   if (facts.windowFull) reasons.push("window_full: max_ack_pending is reached with messages waiting");
   return reasons;
 }

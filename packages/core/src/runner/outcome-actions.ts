@@ -1,10 +1,11 @@
 import type { WriteOutcome } from "../connector/sink.js";
 import { RetryExhaustedError, type SinkError, type SinksError, isErrorKind } from "../error/errors.js";
+import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
 import type { DeadLetters } from "./dead-letter.js";
-import { type DeadLetterContent, buildDeadLetter } from "./dead-letter-record.js";
+import { type DeadLetter, type DeadLetterContent, buildDeadLetter } from "./dead-letter-record.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import { type Lanes, OrderedLanes } from "./lanes.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
@@ -40,6 +41,9 @@ export interface OutcomeEffects {
   changed(): void;
 }
 
+/** Wait before a sink that attempted none of a batch is given it again. */
+const leastRestMs = 10;
+
 /** Carries out verdicts: one place where an outcome becomes an ack, a nak, a retry, a dead letter or a held message. */
 export class OutcomeActions {
   readonly #parts: OutcomeParts;
@@ -57,15 +61,25 @@ export class OutcomeActions {
     return this.#single.size > 0 && this.#single.has(sequence);
   }
 
+  /** Every entry is durable. */
+  applyStored(entries: readonly FlightEntry[]): void {
+    const { flight } = this.#parts;
+    const here = entries.every((entry) => flight.has(entry)) ? entries : entries.filter((entry) => flight.has(entry));
+    if (here.length > 0) this.#store(here);
+    this.#effects.changed();
+  }
+
   /** One outcome per entry, in order; `safe` says whether an unknown outcome may be repeated. */
   apply(entries: readonly FlightEntry[], outcomes: readonly WriteOutcome[], safe: boolean): void {
     const { flight } = this.#parts;
     const stored: FlightEntry[] = [];
+    const restUntil = this.#restUntil(outcomes);
     for (let index = 0; index < entries.length; index += 1) {
       const entry = entries[index] as FlightEntry;
       // Another epoch began meanwhile: written, never settled (FW-RUN-33).
       if (!flight.has(entry)) continue;
       const outcome = outcomes[index] as WriteOutcome;
+      entry.retryAt = restUntil;
       if (outcome === null) stored.push(entry);
       else this.#fail(entry, outcome, safe);
     }
@@ -91,12 +105,38 @@ export class OutcomeActions {
     this.#effects.changed();
   }
 
+  /** Takes a new message in; behind poison it is parked at once (FW-RUN-36). */
+  arrive(entry: FlightEntry): void {
+    const { lanes } = this.#parts;
+    lanes.add(entry);
+    if (!(lanes instanceof OrderedLanes) || !lanes.isParked(entry)) return;
+    lanes.remove(entry);
+    this.#park(entry);
+  }
+
   /** Back among the waiting, ahead of nothing it was behind before. */
   again(entry: FlightEntry): void {
     const { lanes } = this.#parts;
     entry.state = "waiting";
-    lanes.add(entry);
+    if (lanes instanceof OrderedLanes && lanes.isParked(entry)) this.#park(entry);
+    else lanes.add(entry);
     lanes.settleWrite(entry);
+  }
+
+  /** A write that does not end: its messages are left to redelivery, and their lanes wait for them (FW-RUN-16). */
+  abandon(entries: readonly FlightEntry[]): void {
+    const { flight, lanes } = this.#parts;
+    for (const entry of entries) {
+      if (!flight.has(entry)) continue;
+      if (lanes instanceof OrderedLanes) this.giveBackLater(lanes.loseLease(entry));
+      flight.release(entry);
+    }
+  }
+
+  /** An abandoned write has ended after all: its lanes are free for what comes again. */
+  endAbandoned(entries: readonly FlightEntry[]): void {
+    for (const entry of entries) this.#parts.lanes.settleWrite(entry);
+    this.#effects.changed();
   }
 
   /** Gives back what is not started, for a stop: never a last delivery, which nothing would bring again. */
@@ -111,12 +151,13 @@ export class OutcomeActions {
   }
 
   #store(entries: readonly FlightEntry[]): void {
-    const { counters, lanes, settings, now } = this.#parts;
+    const { counters, lanes, settings } = this.#parts;
+    const now = this.#parts.now();
     counters.stored += entries.length;
     let late = 0;
     for (const entry of entries) {
       entry.state = "settling";
-      if (entry.late || now() > entry.leaseUntil) late += 1;
+      if (entry.late || now > entry.leaseUntil) late += 1;
       if (settings.ordered) lanes.settleWrite(entry);
     }
     if (late > 0) this.#parts.telemetry.count("late_acks_total", late);
@@ -134,6 +175,13 @@ export class OutcomeActions {
       if (this.#single.size > 0) this.#single.delete(entry.sequence);
     }
     this.#effects.changed();
+  }
+
+  /** A sink that attempted nothing at all is not asked again at once; 0 when it attempted something. */
+  #restUntil(outcomes: readonly WriteOutcome[]): number {
+    const { settings, now } = this.#parts;
+    if (outcomes.length === 0 || !outcomes.every((outcome) => isErrorKind(outcome, "NotAttemptedError"))) return 0;
+    return now() + Math.max(leastRestMs, settings.retry.baseMs);
   }
 
   #fail(entry: FlightEntry, outcome: SinkError, safe: boolean): void {
@@ -158,7 +206,7 @@ export class OutcomeActions {
         return this.#retry(entry, verdict.failures, verdict.place);
       case "redeliver":
         this.#parts.telemetry.count("possible_duplicates_total");
-        return this.#redeliver(entry, verdict.failures, verdict.place);
+        return this.#redeliver(entry, verdict.failures);
       case "dead_letter":
         return void this.#deadLetter(entry, verdict.exhausted ? exhausted(outcome) : outcome);
       case "hold":
@@ -184,27 +232,37 @@ export class OutcomeActions {
     lanes.settleWrite(entry);
   }
 
-  #redeliver(entry: FlightEntry, failures: number, place: "in_place" | "nak"): void {
-    const { lanes, settings } = this.#parts;
-    if (settings.ordered && lanes instanceof OrderedLanes && place === "nak") {
-      this.giveBackLater(lanes.loseLease(entry));
-    }
-    this.#retry(entry, failures, place);
+  #redeliver(entry: FlightEntry, failures: number): void {
+    const { lanes } = this.#parts;
+    if (lanes instanceof OrderedLanes) this.giveBackLater(lanes.loseLease(entry));
+    this.#retry(entry, failures, "nak");
   }
 
-  /** Later messages of a lane that waits for an earlier one: they come again behind it (FW-RUN-13). */
+  /**
+   * Later messages of a lane that waits for an earlier one: they come again behind it (FW-RUN-13). A last delivery would
+   * not come again: it stays, and waits here.
+   */
   giveBackLater(later: readonly FlightEntry[]): void {
-    const { flight, settlement } = this.#parts;
+    const { flight, settlement, lanes } = this.#parts;
     for (const entry of later) {
-      settlement.giveBack(entry, 0);
-      flight.release(entry);
+      if (this.#isLastDelivery(entry)) lanes.add(entry);
+      else {
+        settlement.giveBack(entry, 0);
+        flight.release(entry);
+      }
     }
   }
 
   async #deadLetter(entry: FlightEntry, error: SinksError): Promise<void> {
-    const { deadLetters, deadLetterContent, sinkName, signal, flight, lanes, counters, settings } = this.#parts;
+    const { deadLetters, deadLetterContent, sinkName, signal, flight, lanes, counters, settings, telemetry } = this.#parts;
     if (deadLetters === null || entry.envelope === null) return this.#hold(entry, false);
-    const letter = buildDeadLetter(entry.envelope, error, sinkName, deadLetterContent);
+    let letter: DeadLetter;
+    try {
+      letter = buildDeadLetter(entry.envelope, error, sinkName, deadLetterContent);
+    } catch (fault) {
+      telemetry.log("error", "a dead letter cannot be made; the message is held", { code: toSinkError(fault).code });
+      return this.#hold(entry, false);
+    }
     const published = await deadLetters.publish(letter, signal);
     if (!published || !flight.has(entry)) return;
     counters.deadLettered += 1;
@@ -221,16 +279,24 @@ export class OutcomeActions {
         this.again(entry);
         return this.#effects.pause("max_parked is reached");
       }
-      for (const later of lanes.park(entry)) {
-        flight.hold(later, "parked");
-        this.#effects.held(later);
-      }
+      for (const later of lanes.park(entry)) this.#park(later);
     }
     flight.hold(entry, retryLater ? "retry_exhausted" : "permanent");
     counters.heldTotal += 1;
     // In an ordered lane a held message keeps its place: nothing overtakes it.
     if (!settings.ordered) lanes.settleWrite(entry);
     entry.retryAt = retryLater ? now() + settings.retry.maxMs : 0;
+    this.#effects.held(entry);
+  }
+
+  /** Puts a message behind poison aside; more than `max_parked` of them stop the pipeline instead. */
+  #park(entry: FlightEntry): void {
+    const { flight, lanes, settings } = this.#parts;
+    if (flight.held >= settings.maxParked) {
+      lanes.add(entry);
+      return this.#effects.pause("max_parked is reached");
+    }
+    flight.hold(entry, "parked");
     this.#effects.held(entry);
   }
 
@@ -250,6 +316,6 @@ export class OutcomeActions {
 }
 
 function exhausted(last: SinkError): SinksError {
-  if (isErrorKind(last, "PermanentSinkError")) return last;
+  if (isErrorKind(last, "PermanentSinkError") || isErrorKind(last, "RetryExhaustedError")) return last;
   return new RetryExhaustedError(`retries exhausted; the last failure was ${last.name} ${last.code}`, { cause: last });
 }

@@ -30,9 +30,14 @@ export interface PipelineParts extends OutcomeParts {
   readonly nowNs: () => bigint;
 }
 
-const nothingToWrite: WriteResult = { kind: "outcomes", outcomes: [] };
+const nothingToWrite: WriteResult = Object.freeze({ kind: "outcomes", outcomes: [] });
 const tickMs = 100;
 const single = { batchSize: 1, batchMaxBytes: Number.POSITIVE_INFINITY, lingerMs: 0 };
+/**
+ * Turns of the event loop that an unfilled batch may wait while each of them brings messages: a backlog comes in chunks of
+ * the socket, and a batch of many chunks costs one write and one confirmation. Sparse traffic waits one empty turn.
+ */
+const gatheringTurns = 8;
 /** Deliveries after which an unsafe sink gets a message alone (FW-ERR-03). */
 const suspectDeliveries = 3;
 
@@ -52,10 +57,13 @@ export class Pipeline {
   #wakeAt = Number.POSITIVE_INFINITY;
   #pumping = false;
   #stopping = false;
+  #gathered = 0;
+  #redeliveredAt = 0;
   #paused: { readonly reason: string; readonly at: number } | null = null;
   #outage: SinksError | null = null;
   #oversized = false;
-  #receivedAtNs: bigint | null = null;
+  /** Both times of this turn of the loop: one reading serves all messages of a chunk. */
+  #turn: { readonly at: number; readonly atNs: bigint } | null = null;
   #lastPosition: AckSubject | null = null;
 
   constructor(parts: PipelineParts) {
@@ -95,27 +103,35 @@ export class Pipeline {
     return this.#lastPosition?.pending ?? null;
   }
 
+  /** Monotonic ms of the newest redelivery; 0 before the first. */
+  get redeliveredAt(): number {
+    return this.#redeliveredAt;
+  }
+
   /** Takes a delivery in (called by the source). */
   receive(message: ReceivedMessage, position: AckSubject, bytes: number, epoch: Epoch): void {
-    const { flight, counters, now, lanes } = this.#parts;
+    const { flight, counters, lanes } = this.#parts;
     this.#lastPosition = position;
     const held = flight.get(position.sequence);
     if (held !== undefined) {
       // Delivered again while still held here: not written again, settled with the newest subject (FW-RUN-37).
       held.position = position;
-      this.#leases.renew(held, now());
+      held.epoch = epoch.number;
+      this.#leases.renew(held, this.#parts.now());
       this.#parts.telemetry.count("redelivered_while_held_total");
       return;
     }
     counters.received += 1;
-    this.#receivedAtNs ??= this.#parts.nowNs();
-    const envelope = envelopeOfDelivery(message, position, this.#origin, this.#receivedAtNs);
+    if (position.count > 1) this.#redeliveredAt = this.#parts.now();
+    this.#turn ??= { at: this.#parts.now(), atNs: this.#parts.nowNs() };
+    const { at, atNs } = this.#turn;
+    const envelope = envelopeOfDelivery(message, position, this.#origin, atNs);
     const entry = flight.admit({
       envelope,
       position,
       bytes,
       epoch: epoch.number,
-      at: now(),
+      at,
       single: this.#isSuspect(position),
       rejection: inspectEnvelope(envelope),
       leaseMs: this.#leases.deadline(position.count),
@@ -131,14 +147,21 @@ export class Pipeline {
     this.#schedule();
   }
 
-  /** Another stream or consumer under the old name: nothing held here may be settled any more. */
+  /**
+   * Another stream or consumer under the old name: nothing fetched before is settled. Of the same stream it is still
+   * written (its sequences mean the same messages, and an interest stream may have no other copy); of another stream only
+   * what has begun.
+   */
   beginEpoch(epoch: Epoch): void {
     const { flight, lanes, telemetry } = this.#parts;
+    if (epoch.streamCreatedAt === this.#origin.streamCreatedAt) {
+      telemetry.log("warn", "the consumer is a new one; earlier deliveries are written and not settled", { messages: flight.size });
+      return this.#schedule();
+    }
     const dropped = flight.clear();
-    for (const entry of dropped) lanes.remove(entry);
-    if (lanes instanceof OrderedLanes) for (const sequence of lanes.awaited()) lanes.giveUp(sequence);
+    lanes.clear();
     this.#origin = this.#parts.originOf(epoch);
-    telemetry.log("warn", "the stream or consumer is a new one; earlier deliveries are not settled", { dropped: dropped.length });
+    telemetry.log("warn", "the stream is a new one; earlier deliveries are not settled", { dropped: dropped.length });
     this.#schedule();
   }
 
@@ -204,12 +227,25 @@ export class Pipeline {
     this.#pumping = true;
     setImmediate(() => {
       this.#pumping = false;
-      this.#receivedAtNs = null;
-      this.#pump();
+      const brought = this.#turn !== null;
+      this.#turn = null;
+      if (brought && this.#gathers()) {
+        this.#refill();
+        this.#schedule();
+      } else this.#pump();
     });
   }
 
+  /** True while it pays to wait for the next chunk of a stream of messages. */
+  #gathers(): boolean {
+    const { lanes, settings } = this.#parts;
+    this.#gathered += 1;
+    if (this.#gathered >= gatheringTurns) return false;
+    return lanes.ready(this.#parts.now(), settings.batcher).messages < settings.batcher.batchSize;
+  }
+
   #pump(): void {
+    this.#gathered = 0;
     const now = this.#parts.now();
     if (this.#paused === null) {
       this.#closeBatches(now);
@@ -244,7 +280,8 @@ export class Pipeline {
 
   #refill(): void {
     const { source, flight, settings, lanes } = this.#parts;
-    if (this.#stopping || this.#paused !== null || this.#breaker.state !== "closed" || this.#heldTooMany() || !source.mayPull) return;
+    if (this.#stopping || !source.mayPull) return;
+    if (this.#paused !== null || this.#breaker.state !== "closed" || this.#heldTooMany()) return source.keepPin();
     // A lane that waits for a redelivery must be able to get it, however full the flight is (FW-RUN-13).
     const kept = lanes instanceof OrderedLanes && lanes.isWaiting ? settings.batcher.batchSize : 0;
     for (;;) {
@@ -283,10 +320,14 @@ export class Pipeline {
     const envelopes = entries.map((entry) => entry.envelope as Envelope);
     const result = envelopes.length === 0 ? nothingToWrite : await this.#ask(write, entries, envelopes);
     this.#writes.end(write);
-    if (!write.abandoned) {
+    if (write.abandoned) {
+      // Its messages were left to redelivery long ago; only their lanes still wait for this end.
+      for (const entry of batch) this.#parts.lanes.settleWrite(entry);
+    } else {
       const refused = rejected ? batch.filter((entry) => entry.rejection !== null) : [];
       if (refused.length > 0) this.#actions.apply(refused, refused.map(({ rejection }) => rejection), false);
-      if (result.kind === "outcomes") this.#finish(entries, result.outcomes, envelopes);
+      if (result.kind === "stored") this.#finishStored(entries);
+      else if (result.kind === "outcomes") this.#finish(entries, result.outcomes, envelopes);
       else if (result.kind === "indivisible") this.#actions.applyIndivisible(entries);
       else this.#fault(entries, result.error);
     }
@@ -304,14 +345,22 @@ export class Pipeline {
     return writeBatch(sink(), envelopes, context, telemetry);
   }
 
+  #finishStored(batch: readonly FlightEntry[]): void {
+    this.#recover();
+    this.#actions.applyStored(batch);
+  }
+
   #finish(batch: readonly FlightEntry[], outcomes: readonly WriteOutcome[], envelopes: readonly Envelope[]): void {
     const failed = outcomes.some((outcome) => outcome !== null);
     const reached = envelopes.length > 0 && !outcomes.some((outcome) => isOutage(outcome));
-    if (reached && this.#breaker.succeed()) {
-      this.#outage = null;
-      this.#parts.telemetry.log("info", "destination is back");
-    }
+    if (reached) this.#recover();
     this.#actions.apply(batch, outcomes, failed && isSafeToRepeat(this.#parts.sink(), envelopes));
+  }
+
+  #recover(): void {
+    if (!this.#breaker.succeed()) return;
+    this.#outage = null;
+    this.#parts.telemetry.log("info", "destination is back");
   }
 
   /** The sink or its configuration is at fault: nothing of the batch is settled, the pipeline pauses. */
@@ -358,12 +407,11 @@ export class Pipeline {
   /** Brings a held message back among the waiting ones, with its body read again where it was dropped. */
   async #unhold(entry: FlightEntry): Promise<void> {
     const { flight, lanes, settings, source, now, telemetry } = this.#parts;
-    entry.retryAt = Number.POSITIVE_INFINITY;
     if (entry.envelope === null) {
+      entry.retryAt = now() + settings.retry.maxMs;
       const stored = await source.readStored(entry.sequence);
       if (!flight.has(entry) || entry.state !== "held") return;
       if (stored === null) {
-        entry.retryAt = now() + settings.retry.maxMs;
         telemetry.log("warn", "a held message cannot be read from the stream", { stream_sequence: entry.sequence });
         return;
       }

@@ -20,7 +20,7 @@ import { FreeLanes, type Lanes, OrderedLanes } from "./lanes.js";
 import { laneKey } from "./lane-key.js";
 import { type OnceProgress, onceProgress } from "./once-goal.js";
 import { Pipeline } from "./pipeline.js";
-import { type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
+import { type PipelineSettings, longestDeadline, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
 import type { RunSummary, Runner, RunnerOptions, RunnerStatus } from "./runner-contract.js";
 import { Settlement } from "./settle.js";
 import { type StartInput, checkedConfiguration, connectAtStart, preflight, startSink, stopQuietly } from "./start.js";
@@ -29,6 +29,8 @@ import { stopPipeline } from "./stop.js";
 const watchMs = 2000;
 const onceMs = 50;
 const publishTimeoutMs = 5000;
+/** Messages a lane waits for that are looked up in the stream at one look. */
+const awaitedChecks = 10;
 
 /** Builds a runner; validates the configuration and touches nothing (FW-RUN-01). Throws `ConfigurationError`. */
 export function createRunner(options: RunnerOptions, clock: Clock = systemClock): Runner {
@@ -42,6 +44,7 @@ interface Running {
   readonly source: JetStreamSource;
   readonly pipeline: Pipeline;
   readonly flight: Flight;
+  readonly lanes: Lanes;
   readonly watch: ConsumerWatch;
   readonly leaving: AbortController;
   readonly goal: number;
@@ -165,7 +168,7 @@ class JetStreamRunner implements Runner {
       connection: (connected) => this.#telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost"),
       missing: (what) => this.#reportMissing(what),
       epochChanged: (epoch) => pipeline.beginEpoch(epoch),
-      consumerSeen: (consumer) => void (watch.see(consumer) && pipeline.changed()),
+      consumerSeen: (consumer) => void (watch.see(consumer, source.openPulls) && pipeline.changed()),
       oversized: () => pipeline.oversized(),
       failed: (reason) => this.#fail(reason),
       ackedBelow: () => watch.ackFloor,
@@ -194,10 +197,10 @@ class JetStreamRunner implements Runner {
       renewSink: () => this.#renewSink(input),
       originOf: (epoch) => originOf(configuration, epoch),
     });
-    watch.see(link.bound.consumer);
     const { consumer } = link.bound;
+    watch.see(consumer, consumer.num_waiting);
     if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.delivered.stream_seq;
-    return { configuration, settings, source, pipeline, flight, watch, leaving, goal: link.bound.stream.state.last_seq };
+    return { configuration, settings, lanes, source, pipeline, flight, watch, leaving, goal: link.bound.stream.state.last_seq };
   }
 
   #lanes(settings: PipelineSettings): Lanes {
@@ -255,12 +258,26 @@ class JetStreamRunner implements Runner {
         running.source.doubt("consumer missing");
         return false;
       }
-      if (running.watch.see(consumer)) running.pipeline.changed();
+      if (running.watch.see(consumer, running.source.openPulls)) running.pipeline.changed();
+      await this.#lookAtLanes(running);
       return true;
     } catch {
       this.#telemetry.log("debug", "consumer could not be read");
       return false;
     }
+  }
+
+  /** Lanes do not wait for what cannot come: a message that left the stream, or deliveries of a process long gone (FW-RUN-13). */
+  async #lookAtLanes({ lanes, source, pipeline, settings }: Running): Promise<void> {
+    if (!(lanes instanceof OrderedLanes) || !lanes.isWaiting) return;
+    const since = Math.max(pipeline.redeliveredAt, this.#startedAt);
+    if (lanes.barrier !== null && this.#clock.now() - since > longestDeadline(settings.deadlines)) lanes.barrier = null;
+    for (const sequence of lanes.awaited().slice(0, awaitedChecks)) {
+      if ((await source.holds(sequence)) !== false) continue;
+      this.#telemetry.count("awaited_messages_gone_total");
+      lanes.giveUp(sequence);
+    }
+    pipeline.changed();
   }
 
   #onceEnds(running: Running): boolean {
@@ -324,6 +341,7 @@ class JetStreamRunner implements Runner {
       heldLimit: window === null ? null : window / 2,
       windowFull: watch.windowFull,
       stuckWrites: pipeline.stuckWrites,
+      secondClient: settings.ordered && source.link.group === null && watch.secondClient,
     });
   }
 

@@ -88,6 +88,9 @@ export async function preflight(configuration: Configuration, link: Link, teleme
     );
   }
   warnOfWindow(configuration, link, telemetry);
+  if (delivery.ordering !== "none" && link.group === null) {
+    telemetry.log("warn", "this consumer cannot pin one client: run one instance only, or the order is lost", { ordering: delivery.ordering });
+  }
   if (deadLetter.enabled && deadLetter.subject !== null) await checkDeadLetterStream(link, deadLetter.subject, deadLetter.stream, telemetry);
 }
 

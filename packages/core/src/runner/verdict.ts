@@ -1,4 +1,4 @@
-import { type SinkError, isErrorKind } from "../error/errors.js";
+import { type ErrorKind, type SinkError, isErrorKind } from "../error/errors.js";
 import type { WriteOutcome } from "../connector/sink.js";
 
 /** What the pipeline does with a message after an outcome; the words of the contract table (FW-ERR-01). */
@@ -11,7 +11,7 @@ export type Verdict =
   /** Try again after the policy's delay: in place, or by a nak with that delay. `failures` is the policy's step. */
   | { readonly kind: "retry"; readonly failures: number; readonly place: "in_place" | "nak" | "leave" }
   /** An unknown outcome that must not be repeated here: the stream delivers it again (WO-RT-11). */
-  | { readonly kind: "redeliver"; readonly failures: number; readonly place: "in_place" | "nak" }
+  | { readonly kind: "redeliver"; readonly failures: number }
   | { readonly kind: "dead_letter"; readonly exhausted: boolean }
   | { readonly kind: "hold"; readonly exhausted: boolean }
   /** An operator pause (FW-RUN-38). */
@@ -45,11 +45,20 @@ export interface VerdictPolicy {
 const stored: Verdict = Object.freeze({ kind: "stored" });
 const again: Verdict = Object.freeze({ kind: "again" });
 
-/** True when the failure counts against the message's budget. */
+/** Failures that say nothing about how often the message itself may be tried. */
+const unbudgeted = [
+  "ConfigurationError",
+  "SinkContractError",
+  "DestinationUnavailableError",
+  "CredentialsError",
+  "NotAttemptedError",
+  "PermanentSinkError",
+  "RetryExhaustedError",
+] as const satisfies readonly ErrorKind[];
+
+/** True when the failure counts against the message's budget; whatever leads to a retry does, but what was never sent. */
 export function isBudgeted(error: SinkError, facts: VerdictFacts, policy: VerdictPolicy): boolean {
-  if (!isErrorKind(error, "TemporarySinkError")) return false;
-  if (isErrorKind(error, "DestinationUnavailableError") || isErrorKind(error, "CredentialsError")) return false;
-  if (isErrorKind(error, "NotAttemptedError")) return false;
+  if (unbudgeted.some((kind) => isErrorKind(error, kind))) return false;
   return !isErrorKind(error, "UnknownOutcomeError") || facts.safe || policy.onUnknown === "redeliver";
 }
 
@@ -62,6 +71,7 @@ export function decideVerdict(outcome: WriteOutcome, facts: VerdictFacts, policy
   if (isErrorKind(outcome, "CredentialsError")) return { kind: "unavailable", credentials: true };
   if (isErrorKind(outcome, "NotAttemptedError")) return again;
   if (isErrorKind(outcome, "PermanentSinkError")) return permanent(policy);
+  if (isErrorKind(outcome, "RetryExhaustedError")) return exhausted(policy);
   if (isErrorKind(outcome, "UnknownOutcomeError") && !facts.safe) return unknown(facts, policy);
   return temporary(facts, policy);
 }
@@ -78,20 +88,19 @@ function unknown(facts: VerdictFacts, policy: VerdictPolicy): Verdict {
   if (policy.onUnknown === "hold") return { kind: "hold", exhausted: false };
   if (policy.onUnknown === "dead_letter") return permanent(policy);
   if (isSpent(facts, policy)) return exhausted(policy);
-  const lastDelivery = policy.maxDeliver !== null && facts.deliveryCount >= policy.maxDeliver;
-  return { kind: "redeliver", failures: facts.failures + 1, place: lastDelivery ? "in_place" : "nak" };
+  return { kind: "redeliver", failures: facts.failures + 1 };
 }
 
 function temporary(facts: VerdictFacts, policy: VerdictPolicy): Verdict {
   if (isSpent(facts, policy)) return exhausted(policy);
-  // A delivery whose count equals max_deliver is never nak'd: nothing would bring it back (FW-RUN-18).
-  const lastDelivery = policy.maxDeliver !== null && facts.deliveryCount >= policy.maxDeliver;
-  const inPlace = policy.ordered || lastDelivery;
-  const place = inPlace ? "in_place" : policy.temporaryAction === "leave_unacked" ? "leave" : "nak";
+  const place = policy.ordered ? "in_place" : policy.temporaryAction === "leave_unacked" ? "leave" : "nak";
   return { kind: "retry", failures: facts.failures + 1, place };
 }
 
-/** The budget is spent at `max_retries` + 1 failures, or when delivery `max_deliver` − 1 or a later one fails (FW-RUN-20). */
+/**
+ * The budget is spent at `max_retries` + 1 failures, or when delivery `max_deliver` − 1 or a later one fails (FW-RUN-20).
+ * So a last delivery is never given back: nothing would bring it again (FW-RUN-18).
+ */
 function isSpent(facts: VerdictFacts, policy: VerdictPolicy): boolean {
   if (facts.failures + 1 >= policy.maxRetries + 1) return true;
   return policy.maxDeliver !== null && facts.deliveryCount >= policy.maxDeliver - 1;

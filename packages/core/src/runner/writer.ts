@@ -5,16 +5,24 @@ import { NotAttemptedError, SinkContractError, type SinksError, isErrorKind, isS
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 
-/** What a write came to: one outcome per message, or a fault of the sink or its configuration that stops the pipeline. */
+/** What a write came to: all stored, one outcome per message, or a fault of the sink or its configuration that stops the pipeline. */
 export type WriteResult =
+  /** Every message is durable. */
+  | { readonly kind: "stored" }
   | { readonly kind: "outcomes"; readonly outcomes: readonly WriteOutcome[] }
   /** A permanent failure of the whole batch by a sink that may not be asked again for its parts (FW-ERR-03). */
   | { readonly kind: "indivisible"; readonly error: SinksError }
   | { readonly kind: "fault"; readonly error: SinksError };
 
-/** True when an unknown outcome of these messages may be repeated (WO-RT-01). */
+const stored: WriteResult = Object.freeze({ kind: "stored" });
+
+/** True when an unknown outcome of these messages may be repeated (WO-RT-01); a sink that fails to answer is unsafe. */
 export function isSafeToRepeat(sink: Sink, messages: readonly Envelope[]): boolean {
-  return hasRetrySafety(sink) && sink.retrySafety(messages) === "safe";
+  try {
+    return hasRetrySafety(sink) && sink.retrySafety(messages) === "safe";
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -33,7 +41,7 @@ export async function writeBatch(
   } catch (thrown) {
     return onThrow(sink, messages, context, telemetry, thrown);
   }
-  if (answer === undefined) return { kind: "outcomes", outcomes: new Array<null>(messages.length).fill(null) };
+  if (answer === undefined) return stored;
   const fault = contractFault(answer, messages.length);
   return fault === null ? { kind: "outcomes", outcomes: answer } : { kind: "fault", error: fault };
 }
@@ -73,20 +81,38 @@ async function writeHalves(
   context: WriteContext,
   telemetry: Telemetry,
 ): Promise<WriteResult> {
+  const { lanes } = context;
   const middle = Math.ceil(messages.length / 2);
   const outcomes: WriteOutcome[] = [];
+  const stopped = new Set<number>();
   for (const [from, to] of [
     [0, middle],
     [middle, messages.length],
   ] as const) {
-    if (context.signal.aborted) {
-      for (let index = from; index < to; index += 1) outcomes.push(new NotAttemptedError("the write was aborted before this message"));
-      continue;
+    const part: number[] = [];
+    for (let index = from; index < to; index += 1) {
+      if (context.signal.aborted || (lanes !== null && stopped.has(lanes[index] as number))) outcomes[index] = notSent();
+      else part.push(index);
     }
-    const lanes = context.lanes?.slice(from, to) ?? null;
-    const result = await writeBatch(sink, messages.slice(from, to), { ...context, lanes }, telemetry);
-    if (result.kind !== "outcomes") return result;
-    outcomes.push(...result.outcomes);
+    if (part.length === 0) continue;
+    const partContext = { ...context, lanes: lanes === null ? null : part.map((index) => lanes[index] as number) };
+    const result = await writeBatch(sink, part.map((index) => messages[index] as Envelope), partContext, telemetry);
+    if (result.kind === "indivisible" || result.kind === "fault") return result;
+    for (const [place, index] of part.entries()) {
+      const outcome = result.kind === "stored" ? null : (result.outcomes[place] as WriteOutcome);
+      outcomes[index] = outcome;
+      if (lanes !== null && stopsLane(outcome, context)) stopped.add(lanes[index] as number);
+    }
   }
   return { kind: "outcomes", outcomes };
+}
+
+/** After such an outcome nothing later of the lane may be written: the rule of a sink inside a batch, kept between halves (FW-RUN-35). */
+function stopsLane(outcome: WriteOutcome, context: WriteContext): boolean {
+  if (outcome === null) return false;
+  return !isErrorKind(outcome, "PermanentSinkError") || context.onPoison !== "dead_letter_and_continue";
+}
+
+function notSent(): NotAttemptedError {
+  return new NotAttemptedError("the batch was split and this message was not sent: an earlier one of its lane failed, or the write was aborted");
 }

@@ -2,72 +2,79 @@ import { type SequenceNumber, readSequence } from "./sequence.js";
 
 const dot = 46;
 const prefix = "$JS.ACK.";
-/** Dots in the two forms of the subject: nine tokens, or eleven and more with domain and account hash in front. */
-const shortForm = 8;
-const longForm = 10;
+/** Dots of the two forms of the subject: nine tokens, or eleven with domain and account hash and perhaps a last random one. */
+const shortDots = 8;
+const longDots = 10;
 
 /**
  * What the server tells about a delivery in its reply subject:
  * `$JS.ACK.<stream>.<consumer>.<count>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form with
- * `<domain>.<account hash>` after `ACK`. Times and counts stay digits until asked for.
+ * `<domain>.<account hash>` after `ACK`. Made for every message: times and counts stay digits until asked for.
  */
 export class AckSubject {
+  readonly text: string;
+  /** Delivery count, 1 on the first delivery. */
+  readonly count: number;
   readonly sequence: SequenceNumber;
   readonly consumerSequenceNumber: SequenceNumber;
-  readonly count: number;
-  readonly #text: string;
-  readonly #time: number;
-  readonly #pending: number;
-  readonly #end: number;
+  /** @internal First characters of the two tokens read on demand, and the end of the last. */
+  readonly timeAt: number;
+  /** @internal */
+  readonly pendingAt: number;
+  /** @internal */
+  readonly end: number;
 
   private constructor(
     text: string,
     count: number,
     sequence: SequenceNumber,
     consumerSequence: SequenceNumber,
-    time: number,
-    pending: number,
+    timeAt: number,
+    pendingAt: number,
     end: number,
   ) {
-    this.#text = text;
+    this.text = text;
     this.count = count;
     this.sequence = sequence;
     this.consumerSequenceNumber = consumerSequence;
-    this.#time = time;
-    this.#pending = pending;
-    this.#end = end;
+    this.timeAt = timeAt;
+    this.pendingAt = pendingAt;
+    this.end = end;
   }
 
   /** Null for any subject that is not an ack subject: such a reply is never answered (FW-RUN-07). */
   static parse(text: string): AckSubject | null {
     if (!text.startsWith(prefix)) return null;
-    const dots: number[] = [];
-    for (let index = prefix.length - 1; index < text.length; index += 1) {
-      if (text.charCodeAt(index) === dot) dots.push(index);
+    // Places of the last six dots, oldest first; the tokens between them are the numbers.
+    let a = -1;
+    let b = -1;
+    let c = -1;
+    let d = -1;
+    let e = -1;
+    let f = -1;
+    let dots = 0;
+    for (let index = 0; index < text.length; index += 1) {
+      if (text.charCodeAt(index) !== dot) continue;
+      dots += 1;
+      a = b;
+      b = c;
+      c = d;
+      d = e;
+      e = f;
+      f = index;
+      // Tokens that a later server may add stand at the end and are not ours to read.
+      if (dots > longDots) break;
     }
-    // The dot before the first token after ACK is dots[0]; two dots of "$JS.ACK" are not counted but this one.
-    const tokens = dots.length + 1;
-    const first = tokens === shortForm ? 2 : tokens >= longForm ? 4 : -1;
-    if (first < 0) return null;
-    const number = (token: number): SequenceNumber | null =>
-      readSequence(text, (dots[token] as number) + 1, dots[token + 1] ?? text.length);
-    const count = number(first);
-    const sequence = number(first + 1);
-    const consumerSequence = number(first + 2);
-    if (typeof count !== "number" || sequence === null || consumerSequence === null) return null;
-    return new AckSubject(
-      text,
-      count,
-      sequence,
-      consumerSequence,
-      (dots[first + 3] as number) + 1,
-      (dots[first + 4] as number) + 1,
-      dots[first + 5] ?? text.length,
-    );
+    if (dots === shortDots || dots === longDots) return AckSubject.#read(text, b, c, d, e, f, text.length);
+    return dots > longDots ? AckSubject.#read(text, a, b, c, d, e, f) : null;
   }
 
-  get text(): string {
-    return this.#text;
+  static #read(text: string, count: number, sequence: number, consumer: number, time: number, pending: number, end: number): AckSubject | null {
+    const counted = readSequence(text, count + 1, sequence);
+    const streamSequence = readSequence(text, sequence + 1, consumer);
+    const consumerSequence = readSequence(text, consumer + 1, time);
+    if (typeof counted !== "number" || streamSequence === null || consumerSequence === null) return null;
+    return new AckSubject(text, counted, streamSequence, consumerSequence, time + 1, pending + 1, end);
   }
 
   get streamSequence(): bigint {
@@ -84,12 +91,12 @@ export class AckSubject {
 
   /** Server time of the message, ns since the Unix epoch, digit for digit. */
   get timestampNs(): bigint | null {
-    const digits = this.#text.slice(this.#time, this.#pending - 1);
+    const digits = this.text.slice(this.timeAt, this.pendingAt - 1);
     return /^\d+$/.test(digits) ? BigInt(digits) : null;
   }
 
   get pending(): number | null {
-    const value = readSequence(this.#text, this.#pending, this.#end);
+    const value = readSequence(this.text, this.pendingAt, this.end);
     return value === null ? null : Number(value);
   }
 }

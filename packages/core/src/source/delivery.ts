@@ -15,41 +15,42 @@ interface WireParts {
   readonly _msg?: { readonly hdr?: number };
 }
 
-/** A message of the client as the input of an envelope; nothing is decoded before it is asked for. */
+/**
+ * A delivered message as the input of an envelope. It keeps the subject, the body and the header bytes, not the client's
+ * message: that one holds more, and thousands of them are in flight.
+ */
 class DeliveredMessage implements EnvelopeInput {
-  readonly #message: Msg;
+  readonly subject: string;
+  readonly data: Uint8Array;
   readonly position: AckSubject;
   readonly origin: EnvelopeOrigin;
   readonly receivedAtNs: bigint;
   readonly readHeaders: (() => HeaderMap) | null;
-  readonly known: KnownValues | null = null;
 
   constructor(message: Msg, position: AckSubject, origin: EnvelopeOrigin, receivedAtNs: bigint) {
-    this.#message = message;
+    this.subject = message.subject;
+    this.data = message.data;
     this.position = position;
     this.origin = origin;
     this.receivedAtNs = receivedAtNs;
     this.readHeaders = headerReader(message);
   }
 
-  get subject(): string {
-    return this.#message.subject;
-  }
-
-  get data(): Uint8Array {
-    return this.#message.data;
-  }
-
   get reply(): string {
     return this.position.text;
+  }
+
+  get known(): KnownValues | null {
+    return null;
   }
 }
 
 function headerReader(message: Msg): (() => HeaderMap) | null {
   const { _rdata: bytes, _msg: parts } = message as Msg & WireParts;
   if (bytes !== undefined && parts?.hdr !== undefined) {
-    const end = parts.hdr;
-    return end > 0 ? () => parseHeaderBlock(bytes.subarray(0, end)) : null;
+    if (parts.hdr <= 0) return null;
+    const block = bytes.subarray(0, parts.hdr);
+    return () => parseHeaderBlock(block);
   }
   const headers = message.headers;
   return headers === undefined ? null : () => headersFromSource(headers);

@@ -11,6 +11,7 @@ import { type Epoch, EpochGuard } from "./epoch.js";
 import { type Link, openLink, pinTimeout, pullExpiry } from "./link.js";
 import { pause } from "./pause.js";
 import { Puller } from "./pull.js";
+import { streamHolds } from "./publication.js";
 import { recreateConsumer } from "./recreate.js";
 import type { SequenceNumber } from "./sequence.js";
 
@@ -60,6 +61,7 @@ export class JetStreamSource {
   #generation = 0;
   #checking = false;
   #pausedUntil = 0;
+  #pinPullAt = 0;
   #verifiedAt: number;
   #parked: Parked[] = [];
   #missing: "stream" | "consumer" | null = null;
@@ -119,6 +121,16 @@ export class JetStreamSource {
     void this.#watch(this.#link);
   }
 
+  /**
+   * While nothing is fetched a pinned client would lose its pin, and another one would go on with later messages: one
+   * message at a time is asked for, seldom enough to add few (FW-RUN-12).
+   */
+  keepPin(): void {
+    if (this.#link.group === null || this.openPulls > 0 || this.#now() < this.#pinPullAt) return;
+    this.#pinPullAt = this.#now() + pinTimeout(this.#configuration) / 3;
+    this.pull(1, null);
+  }
+
   pull(messages: number, bytes: number | null): void {
     this.#puller?.request(messages, bytes);
   }
@@ -169,6 +181,15 @@ export class JetStreamSource {
       return await this.#link.manager.streams.getMessage(this.#configuration.nats.stream, { seq: Number(sequence) });
     } catch (error) {
       this.#telemetry.log("debug", "message not read from the stream", { error: describeApiFault(error) });
+      return null;
+    }
+  }
+
+  /** Whether the stream still has a message; null when the server does not say. */
+  async holds(sequence: SequenceNumber): Promise<boolean | null> {
+    try {
+      return await streamHolds(this.#link.manager, this.#configuration.nats.stream, Number(sequence));
+    } catch {
       return null;
     }
   }

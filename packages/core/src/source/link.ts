@@ -40,8 +40,9 @@ export async function openLink(configuration: Configuration): Promise<Link> {
     const options = { apiPrefix: prefix, timeout: requestTimeoutMs, checkAPI: false };
     const manager = await jetstreamManager(connection, options);
     const features = serverFeatures(connection.info?.version ?? "0.0.0");
-    const group = priorityGroup(configuration, features.priorityGroups);
-    const bound = await ensureConsumer(manager, configuration, features, group, pinTimeout(configuration));
+    const wanted = priorityGroup(configuration, features.priorityGroups);
+    const bound = await ensureConsumer(manager, configuration, features, wanted, pinTimeout(configuration));
+    const group = wanted !== null && bound.consumer.config.priority_groups?.includes(wanted) ? wanted : null;
     const inbox = createInbox(configuration.nats.inbox_prefix);
     return {
       connection,
