@@ -8,6 +8,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { importBuilt, importFrom } from "../built.mjs";
+import { leaveOnSignals } from "../leave-on-signals.mjs";
 import { withResource } from "../with-resource.mjs";
 import { event, fillStream, smallMessage } from "./backlog.mjs";
 import { runArm } from "./child.mjs";
@@ -99,7 +100,7 @@ async function runComparison({ name, target, arms }, { url, folder, size, manage
     if (round >= 0) rounds.push(measured);
     say(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${size.rounds}`}`);
   }
-  const baselineOf = (arm) => (arm === again ? [first] : [first, again]);
+  const baselineOf = (arm) => (arm === first || arm === again ? [first] : [first, again]);
   return { name, target, arms: Object.fromEntries(names.map((arm) => [arm, compare(rounds, arm, baselineOf(arm))])) };
 }
 
@@ -133,6 +134,7 @@ function say(line) {
 }
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
+leaveOnSignals();
 try {
   await main(values);
 } catch (error) {

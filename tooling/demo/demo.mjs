@@ -6,6 +6,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { importBuilt, importFrom, root } from "../built.mjs";
+import { leaveOnSignals } from "../leave-on-signals.mjs";
 import { withResource } from "../with-resource.mjs";
 import { account, faultsOf } from "./account.mjs";
 import { configuration } from "./configuration.mjs";
@@ -86,6 +87,7 @@ function printTable({ figures, repeats, rate, fileCount }) {
   output.write("\n");
 }
 
+leaveOnSignals();
 try {
   process.exitCode = await main();
 } catch (error) {
