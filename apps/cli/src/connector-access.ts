@@ -1,6 +1,6 @@
-import type { Connector } from "@sinks/core";
-import { type Configuration, type OfferedConnector, discoverConnectors, loadConfiguration, loadConnector } from "@sinks/core/runtime";
 import path from "node:path";
+import type { Connector } from "@sinks/core";
+import { type Configuration, discoverConnectors, loadConfiguration, loadConnector, type OfferedConnector } from "@sinks/core/runtime";
 import { connectorSearch } from "./connector-search.js";
 import type { Host } from "./host.js";
 import { NotFoundError } from "./not-found-error.js";

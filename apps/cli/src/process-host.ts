@@ -38,5 +38,7 @@ export function createProcessHost(commandUrl: string): Host {
 
 /** Resolves when everything written to both outputs has been handed to the system, or could not be. */
 export async function flushOutputs(): Promise<void> {
-  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => void stream.write("", () => resolve()))));
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => void stream.write("", () => resolve()))),
+  );
 }

@@ -8,7 +8,12 @@ import { oneLine } from "./output/escape.js";
 
 /** A usage error as one line: commander's prefix goes, its hint on a second line joins the first. */
 function usageLine(text: string): string {
-  return `sinks: ${oneLine(text.replace(/^error: /, "").trim().replaceAll("\n", " "))}\n`;
+  return `sinks: ${oneLine(
+    text
+      .replace(/^error: /, "")
+      .trim()
+      .replaceAll("\n", " "),
+  )}\n`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Telemetry } from "@sinks/core";
 import type { RunnerStatus } from "@sinks/core/runtime";
-import { RateMeter, progressFields, progressText } from "./output/progress.js";
+import { progressFields, progressText, RateMeter } from "./output/progress.js";
 import type { ProgressLine } from "./output/progress-line.js";
 
 /** How the progress of a run is shown. */

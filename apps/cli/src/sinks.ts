@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { main } from "./main.js";
-import { createProcessHost, flushOutputs } from "./process-host.js";
 import { reportInternalError } from "./output/report-internal-error.js";
+import { createProcessHost, flushOutputs } from "./process-host.js";
 
 const host = createProcessHost(import.meta.url);
 

@@ -21,8 +21,20 @@ describe("sinks connectors", () => {
   test("FW-REG-04, FW-REG-06 list has the built-in ones, with the package to add, and those of the project", async () => {
     const list = (await documentOf("connectors", "list")) as { name: string }[];
     expect(list.find(({ name }) => name === "file")).toMatchObject({ package: "@sinks/file", installed: true, built_in: true });
-    expect(list.find(({ name }) => name === "redis")).toEqual({ name: "redis", package: "@sinks/redis", version: null, installed: false, built_in: true });
-    expect(list.find(({ name }) => name === "probe")).toEqual({ name: "probe", package: "sinks-probe", version: "2.3.4", installed: true, built_in: false });
+    expect(list.find(({ name }) => name === "redis")).toEqual({
+      name: "redis",
+      package: "@sinks/redis",
+      version: null,
+      installed: false,
+      built_in: true,
+    });
+    expect(list.find(({ name }) => name === "probe")).toEqual({
+      name: "probe",
+      package: "sinks-probe",
+      version: "2.3.4",
+      installed: true,
+      built_in: false,
+    });
     const { stdout } = await invokeIn(project, ["connectors", "list"]);
     expect(stdout).toMatch(/^redis +built in +@sinks\/redis +not installed: npm install @sinks\/redis$/m);
   });
@@ -36,18 +48,32 @@ describe("sinks connectors", () => {
   });
 
   test("FW-REG-06 show names the package of one that is not installed", async () => {
-    expect(await documentOf("connectors", "show", "redis")).toMatchObject({ installed: false, options: null, remedy: "npm install @sinks/redis" });
+    expect(await documentOf("connectors", "show", "redis")).toMatchObject({
+      installed: false,
+      options: null,
+      remedy: "npm install @sinks/redis",
+    });
   });
 
   test("FW-REG-04 show imports a third party's package only when a configuration allows it", async () => {
     const closed = await documentOf("connectors", "show", "probe");
     expect(closed).toMatchObject({ name: "probe", package: "sinks-probe", summary: null, options: null });
     const file = await project.file("probe.json", probeSettings());
-    expect(await documentOf("connectors", "show", "probe", "-c", file)).toMatchObject({ summary: "Does what a test asks of it.", remedy: null });
+    expect(await documentOf("connectors", "show", "probe", "-c", file)).toMatchObject({
+      summary: "Does what a test asks of it.",
+      remedy: null,
+    });
   });
 
-  test.each([["connectors", "show", "nothing"], ["schema", "nothing"], ["init", "nothing"]])("FW-CLI-02 an unknown name is not found: `sinks %s %s`", async (...words) => {
-    const { exitCode, stdout, stderr } = await invokeIn(project, words.filter((word) => word !== undefined));
+  test.each([
+    ["connectors", "show", "nothing"],
+    ["schema", "nothing"],
+    ["init", "nothing"],
+  ])("FW-CLI-02 an unknown name is not found: `sinks %s %s`", async (...words) => {
+    const { exitCode, stdout, stderr } = await invokeIn(
+      project,
+      words.filter((word) => word !== undefined),
+    );
     expect([exitCode, stdout]).toEqual([4, ""]);
     expect(stderr).toMatch(/^sinks: no connector has this name/);
   });
@@ -60,7 +86,9 @@ describe("sinks connectors", () => {
 
 describe("sinks schema", () => {
   test("FW-REG-02 prints the JSON Schema of the whole configuration with the connectors that can be used", async () => {
-    const schema = (await documentOf("schema")) as { properties: Record<string, { oneOf?: { properties: { type: { const: string } } }[] }> };
+    const schema = (await documentOf("schema")) as {
+      properties: Record<string, { oneOf?: { properties: { type: { const: string } } }[] }>;
+    };
     expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(["nats", "delivery", "dead_letter", "sink"]));
     expect(schema.properties["sink"]?.oneOf?.map((option) => option.properties.type.const)).toEqual(["file"]);
   });

@@ -21,7 +21,14 @@ async function withDeadLetters(job: PipelineCase, bodies: readonly (string | Uin
 
 /** Publishes on the dead-letter subject as the runner would, under an id. */
 async function publishEntry(job: PipelineCase, id: string, streamSequence: number): Promise<void> {
-  const record = { dlq_version: 1, error_code: "permanent", sink: "file", stream: "EVENTS", stream_sequence: streamSequence, subject: "events.x" };
+  const record = {
+    dlq_version: 1,
+    error_code: "permanent",
+    sink: "file",
+    stream: "EVENTS",
+    stream_sequence: streamSequence,
+    subject: "events.x",
+  };
   await job.publish([{ subject: job.deadLetters.subject, body: JSON.stringify(record), id }]);
 }
 
@@ -32,9 +39,27 @@ describe("sinks dlq list", () => {
     const { exitCode, stdout, stderr } = await job.run("dlq", "list", config, "--format", "json");
     expect([exitCode, stderr]).toEqual([0, ""]);
     const list = JSON.parse(stdout);
-    expect(Object.keys(list[0])).toEqual(["sequence", "stream", "stream_sequence", "subject", "error_code", "error_type", "sink", "time", "done"]);
+    expect(Object.keys(list[0])).toEqual([
+      "sequence",
+      "stream",
+      "stream_sequence",
+      "subject",
+      "error_code",
+      "error_type",
+      "sink",
+      "time",
+      "done",
+    ]);
     expect(list).toMatchObject([
-      { sequence: 1, stream: job.stream, stream_sequence: 2, subject: `${job.prefix}.bad`, error_type: "SerializationError", sink: "file", done: false },
+      {
+        sequence: 1,
+        stream: job.stream,
+        stream_sequence: 2,
+        subject: `${job.prefix}.bad`,
+        error_type: "SerializationError",
+        sink: "file",
+        done: false,
+      },
       { sequence: 2, stream: job.stream, stream_sequence: 3, done: false },
     ]);
     expect(Number.isNaN(Date.parse(list[0].time))).toBe(false);
@@ -89,7 +114,11 @@ describe("sinks dlq list", () => {
     const nowhere = await job.run("dlq", "list", await job.configure({ dead_letter: { enabled: true, subject: "nobody.takes.this" } }));
     expect(nowhere).toMatchObject({ exitCode: 2, stdout: "" });
     expect(nowhere.stderr).toMatch(/^sinks: dead_letter\.subject: .*nobody\.takes\.this/);
-    const absent = await job.run("dlq", "list", await job.configure({ dead_letter: { enabled: true, subject: "nobody.takes.this", stream: "ABSENT" } }));
+    const absent = await job.run(
+      "dlq",
+      "list",
+      await job.configure({ dead_letter: { enabled: true, subject: "nobody.takes.this", stream: "ABSENT" } }),
+    );
     expect(absent).toMatchObject({ exitCode: 2, stdout: "" });
     expect(absent.stderr).toMatch(/^sinks: dead_letter\.stream: /);
   });
@@ -102,7 +131,13 @@ describe("sinks dlq show", () => {
     const { exitCode, stdout } = await job.run("dlq", "show", config, "1", "--format", "json");
     expect(exitCode).toBe(0);
     const shown = JSON.parse(stdout);
-    expect(shown).toMatchObject({ sequence: 1, stream_sequence: 1, payload: "não é JSON\u001b[31m", payload_encoding: "utf-8", payload_unavailable_reason: null });
+    expect(shown).toMatchObject({
+      sequence: 1,
+      stream_sequence: 1,
+      payload: "não é JSON\u001b[31m",
+      payload_encoding: "utf-8",
+      payload_unavailable_reason: null,
+    });
     expect(shown.record).toMatchObject({ dlq_version: 1, consumer: "sink" });
     const text = await job.run("dlq", "show", "-c", config, "1");
     expect(text.stdout).toContain("não é JSON\\u001b[31m");

@@ -29,7 +29,9 @@ describe("text for a terminal or a log", () => {
   });
 
   test("FW-CLI-04 the login of a URL is taken out, whatever the password holds", () => {
-    expect(redactUserInfo("at nats://bob:p@ss:w0rd@host:4222 and postgres://u@h/db")).toBe("at nats://[redacted]@host:4222 and postgres://[redacted]@h/db");
+    expect(redactUserInfo("at nats://bob:p@ss:w0rd@host:4222 and postgres://u@h/db")).toBe(
+      "at nats://[redacted]@host:4222 and postgres://[redacted]@h/db",
+    );
     expect(redactUserInfo("nats://host:4222/a@b")).toBe("nats://host:4222/a@b");
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type LogEvent, jsonLogLine, maximumLine, maximumValue, textLogLine } from "../src/telemetry/log-line.js";
+import { jsonLogLine, type LogEvent, maximumLine, maximumValue, textLogLine } from "../src/telemetry/log-line.js";
 import { createLogTelemetry } from "../src/telemetry/log-telemetry.js";
 
 const event = (fields: LogEvent["fields"], name = "batch_written"): LogEvent => ({ time: new Date(0), level: "info", event: name, fields });

@@ -2,7 +2,18 @@ import { describe, expect, test } from "vitest";
 import { main } from "../src/main.js";
 import { recordingHost } from "./support/recording-host.js";
 
-const commands = ["run", "validate", "config show", "test-sink", "connectors list", "connectors show", "schema", "init", "dlq list", "dlq show"];
+const commands = [
+  "run",
+  "validate",
+  "config show",
+  "test-sink",
+  "connectors list",
+  "connectors show",
+  "schema",
+  "init",
+  "dlq list",
+  "dlq show",
+];
 
 async function invoke(...commandLine: string[]) {
   const host = recordingHost();
@@ -22,7 +33,8 @@ describe("help", () => {
     "FW-CLI-01 `sinks %s` takes its configuration as argument, by -c, with --set, and a format",
     async (name) => {
       const { stdout } = await invoke(...name.split(" "), "--help");
-      for (const part of ["[config]", "-c, --config <file>", "SINKS_CONFIG", "--set <section.key=value>", "--format <format>"]) expect(stdout).toContain(part);
+      for (const part of ["[config]", "-c, --config <file>", "SINKS_CONFIG", "--set <section.key=value>", "--format <format>"])
+        expect(stdout).toContain(part);
     },
   );
 

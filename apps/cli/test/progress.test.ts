@@ -1,6 +1,6 @@
 import type { RunnerStatus } from "@sinks/core/runtime";
 import { describe, expect, test } from "vitest";
-import { RateMeter, progressFields, progressText } from "../src/output/progress.js";
+import { progressFields, progressText, RateMeter } from "../src/output/progress.js";
 import { ProgressLine } from "../src/output/progress-line.js";
 import { recordingOutput } from "./support/recording-host.js";
 

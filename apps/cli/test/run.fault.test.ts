@@ -1,4 +1,4 @@
-import { type NatsServer, eventually, startNats } from "@sinks/testing/services";
+import { eventually, type NatsServer, startNats } from "@sinks/testing/services";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { logged, pipelineCase } from "./support/pipeline-case.js";
 import { probeSettings } from "./support/settings.js";
@@ -17,7 +17,10 @@ async function stuck(delivery: object) {
   const cli = job.start("run", await job.configure({ sink: { type: "probe", behaviour }, plugins, delivery }));
   await logged(cli, "ready");
   await job.publish([{ subject: `${job.prefix}.a` }]);
-  await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).num_ack_pending === 1, { deadlineMs: 10_000, what: "a delivery" });
+  await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).num_ack_pending === 1, {
+    deadlineMs: 10_000,
+    what: "a delivery",
+  });
   return { job, cli };
 }
 
@@ -53,7 +56,10 @@ test("FW-OBS-06 a reader of the log that goes away does not end the run", async 
   await logged(cli, "ready");
   cli.closeOutputs();
   await job.publish(Array.from({ length: 10 }, () => ({ subject: `${job.prefix}.a` })));
-  await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).ack_floor.stream_seq === 10, { deadlineMs: 20_000, what: "ten messages to be settled" });
+  await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).ack_floor.stream_seq === 10, {
+    deadlineMs: 20_000,
+    what: "ten messages to be settled",
+  });
   cli.kill("SIGTERM");
   expect((await cli.ended).exitCode).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { type NatsServer, eventually, freePort, startNats } from "@sinks/testing/services";
+import { eventually, freePort, type NatsServer, startNats } from "@sinks/testing/services";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { logged, pipelineCase } from "./support/pipeline-case.js";
 import { probeSettings } from "./support/settings.js";
@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => nats[Symbol.asyncDispose]());
 
 const summaryKeys = ["received", "stored", "dead_lettered", "retried", "held", "seconds"];
-const many = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => ({ subject: `${prefix}.a`, body: `{"n":${index}}` }));
+const many = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ subject: `${prefix}.a`, body: `{"n":${index}}` }));
 const { plugins } = probeSettings() as { plugins: object };
 
 describe("sinks run --once", () => {
@@ -53,14 +54,20 @@ describe("sinks run --once", () => {
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ received: 1, stored: 0, held: 1 });
     const failure = JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "");
-    expect(failure).toMatchObject({ error: { code: "run_incomplete", exit_code: 1, problems: [{ message: expect.stringMatching(/held.*sequence 1/) }] } });
+    expect(failure).toMatchObject({
+      error: { code: "run_incomplete", exit_code: 1, problems: [{ message: expect.stringMatching(/held.*sequence 1/) }] },
+    });
   });
 
   test("FW-CLI-08 --timeout ends it with 1 and is named", async () => {
     await using job = await pipelineCase(nats);
     await job.publish(many(job.prefix, 1));
     const behaviour = await job.project.file("behaviour", "stuck");
-    const config = await job.configure({ sink: { type: "probe", behaviour }, plugins, delivery: { shutdown_timeout_ms: 100, abort_grace_ms: 100 } });
+    const config = await job.configure({
+      sink: { type: "probe", behaviour },
+      plugins,
+      delivery: { shutdown_timeout_ms: 100, abort_grace_ms: 100 },
+    });
     const { exitCode, stderr } = await job.run("run", config, "--once", "--timeout", "0.5");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^sinks: the run is not complete: timed out/m);
@@ -70,7 +77,11 @@ describe("sinks run --once", () => {
     await using job = await pipelineCase(nats);
     await job.publish(many(job.prefix, 1));
     const behaviour = await job.project.file("behaviour", "stuck");
-    const config = await job.configure({ sink: { type: "probe", behaviour }, plugins, delivery: { shutdown_timeout_ms: 100, abort_grace_ms: 100 } });
+    const config = await job.configure({
+      sink: { type: "probe", behaviour },
+      plugins,
+      delivery: { shutdown_timeout_ms: 100, abort_grace_ms: 100 },
+    });
     await using cli = job.start("run", config, "--once");
     await logged(cli, "ready");
     cli.kill("SIGTERM");
@@ -86,7 +97,10 @@ describe("sinks run", () => {
     await using cli = job.start("run", await job.configure());
     await logged(cli, "ready");
     await job.publish(many(job.prefix, 20));
-    await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).delivered.stream_seq >= 20, { deadlineMs: 10_000, what: "20 deliveries" });
+    await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).delivered.stream_seq >= 20, {
+      deadlineMs: 10_000,
+      what: "20 deliveries",
+    });
     cli.kill(signal);
     const { exitCode, stdout } = await cli.ended;
     expect(exitCode).toBe(0);
@@ -104,7 +118,10 @@ describe("sinks run", () => {
     await logged(cli, "sink_contract");
     await job.project.file("behaviour", "store");
     cli.kill("SIGHUP");
-    await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).ack_floor.stream_seq === 1, { deadlineMs: 20_000, what: "the message to be settled" });
+    await eventually(async () => (await job.manager.consumers.info(job.stream, "sink")).ack_floor.stream_seq === 1, {
+      deadlineMs: 20_000,
+      what: "the message to be settled",
+    });
     cli.kill("SIGTERM");
     expect((await cli.ended).exitCode).toBe(0);
   });
@@ -116,8 +133,17 @@ describe("sinks run", () => {
     await logged(cli, '"event":"progress"');
     cli.kill("SIGTERM");
     const { stderr } = await cli.ended;
-    const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
-    expect(lines.find((line) => line.event === "progress")).toMatchObject({ level: "info", stored: 5, dead_lettered: 0, in_flight: 0, healthy: true });
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.find((line) => line.event === "progress")).toMatchObject({
+      level: "info",
+      stored: 5,
+      dead_lettered: 0,
+      in_flight: 0,
+      healthy: true,
+    });
   });
 });
 
@@ -147,7 +173,11 @@ describe("what stops a start", () => {
 
   test("FW-RUN-28 SIGTERM before the pipeline is ready ends with 0", async () => {
     await using job = await pipelineCase(nats);
-    const config = await job.configure({ nats: { url: `nats://127.0.0.1:${await freePort()}` }, delivery: { start_timeout_ms: 600_000 }, logging: { level: "DEBUG" } });
+    const config = await job.configure({
+      nats: { url: `nats://127.0.0.1:${await freePort()}` },
+      delivery: { start_timeout_ms: 600_000 },
+      logging: { level: "DEBUG" },
+    });
     await using cli = job.start("run", config);
     await eventually(() => cli.stderr() !== "", { deadlineMs: 20_000, what: "the first log line" });
     cli.kill("SIGTERM");

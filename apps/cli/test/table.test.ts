@@ -7,10 +7,22 @@ const plain = (text: string): string => text;
 
 describe("text for people", () => {
   test("FW-CLI-04 tables are aligned", () => {
-    expect(table(["NAME", "STATUS"], [["file", "production"], ["a-long-name", "x"]], plain)).toBe(
-      "NAME         STATUS\nfile         production\na-long-name  x\n",
-    );
-    expect(pairs([["stored", "12"], ["dead letters", "0"]])).toBe("stored        12\ndead letters  0\n");
+    expect(
+      table(
+        ["NAME", "STATUS"],
+        [
+          ["file", "production"],
+          ["a-long-name", "x"],
+        ],
+        plain,
+      ),
+    ).toBe("NAME         STATUS\nfile         production\na-long-name  x\n");
+    expect(
+      pairs([
+        ["stored", "12"],
+        ["dead letters", "0"],
+      ]),
+    ).toBe("stored        12\ndead letters  0\n");
   });
 
   test("FW-CLI-04 a cell cannot break its line or colour the screen", () => {
@@ -18,7 +30,8 @@ describe("text for people", () => {
   });
 
   test("FW-CLI-04 colour is for terminals only, and NO_COLOR turns it off", () => {
-    const bold = (terminal: boolean, environment: Record<string, string>): string => styleOf(recordingOutput(terminal), environment).bold("x");
+    const bold = (terminal: boolean, environment: Record<string, string>): string =>
+      styleOf(recordingOutput(terminal), environment).bold("x");
     expect(bold(true, {})).toBe("\u001b[1mx\u001b[22m");
     expect(bold(false, {})).toBe("x");
     expect(bold(true, { NO_COLOR: "1" })).toBe("x");

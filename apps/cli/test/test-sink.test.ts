@@ -53,7 +53,9 @@ describe("sinks test-sink", () => {
   test("FW-CLI-05 a destination that never answers fails at delivery.start_timeout_ms", async () => {
     const { exitCode, stdout } = await probe({ start: "hang" }, { delivery: { start_timeout_ms: 50 } });
     expect(exitCode).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ sinks: [{ status: "fail", problem: { message: expect.stringContaining("did not answer in time") } }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      sinks: [{ status: "fail", problem: { message: expect.stringContaining("did not answer in time") } }],
+    });
   });
 
   test("FW-CLI-04 the text is a table, with the problem below", async () => {

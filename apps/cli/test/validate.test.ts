@@ -40,7 +40,10 @@ describe("sinks validate", () => {
   });
 
   test("FW-CFG-03 every fault is a line of its own, those of the sink's keys too", async () => {
-    const file = await project.file("bad.json", settings({ delivery: { batch_size: 0 }, sink: { type: "file", directory: "out", fsyn: true } }));
+    const file = await project.file(
+      "bad.json",
+      settings({ delivery: { batch_size: 0 }, sink: { type: "file", directory: "out", fsyn: true } }),
+    );
     const { exitCode, stderr } = await invokeIn(project, ["validate", file]);
     expect(exitCode).toBe(2);
     expect(stderr.trimEnd().split("\n")).toHaveLength(2);
@@ -58,7 +61,9 @@ describe("sinks validate", () => {
       2,
       {
         valid: false,
-        problems: [{ path: "delivery.bach_size", message: "unknown key", remedy: 'did you mean "batch_size"?', code: "configuration_invalid" }],
+        problems: [
+          { path: "delivery.bach_size", message: "unknown key", remedy: 'did you mean "batch_size"?', code: "configuration_invalid" },
+        ],
         warnings: [],
       },
     ]);
@@ -72,7 +77,14 @@ describe("sinks validate", () => {
   });
 
   test("FW-CFG-04 a secret whose variable is not set is a warning, since it is checked elsewhere as a rule", async () => {
-    const nats = { url: "nats://127.0.0.1:1", stream: "EVENTS", consumer: "sink", subject: "events.>", user: "bob", password_env: "NOT_SET_HERE" };
+    const nats = {
+      url: "nats://127.0.0.1:1",
+      stream: "EVENTS",
+      consumer: "sink",
+      subject: "events.>",
+      user: "bob",
+      password_env: "NOT_SET_HERE",
+    };
     const file = await project.file("by-name.json", probeSettings({ password_env: "ALSO_NOT_SET" }, { nats }));
     const { exitCode, stderr } = await invokeIn(project, ["validate", file]);
     expect(exitCode).toBe(0);
@@ -94,7 +106,10 @@ describe("sinks validate", () => {
   test("FW-REG-06 a built-in connector that is not installed is one line that names its package", async () => {
     const file = await project.file("redis.json", settings({ sink: { type: "redis", url: "redis://x" } }));
     const { exitCode, stderr } = await invokeIn(project, ["validate", file]);
-    expect([exitCode, stderr]).toEqual([2, "sinks: sink.type: the connector redis is not installed; add its package: npm install @sinks/redis\n"]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "sinks: sink.type: the connector redis is not installed; add its package: npm install @sinks/redis\n",
+    ]);
   });
 
   test("FW-REG-04 a connector of a third party is imported only when plugins allow it", async () => {
@@ -125,7 +140,14 @@ describe("sinks config show", () => {
   });
 
   test("FW-CFG-04 keeps the names of variables", async () => {
-    const nats = { url: "nats://127.0.0.1:1", stream: "EVENTS", consumer: "sink", subject: "events.>", user: "bob", password_env: "KIT_PASSWORD" };
+    const nats = {
+      url: "nats://127.0.0.1:1",
+      stream: "EVENTS",
+      consumer: "sink",
+      subject: "events.>",
+      user: "bob",
+      password_env: "KIT_PASSWORD",
+    };
     const file = await project.file("by-name.json", settings({ nats }));
     const { stdout } = await invokeIn(project, ["config", "show", file, "--format", "json"], { KIT_PASSWORD: secret });
     expect(JSON.parse(stdout)).toMatchObject({ nats: { password_env: "KIT_PASSWORD" } });

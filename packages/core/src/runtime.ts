@@ -16,4 +16,4 @@ export { resolveSinkOptions } from "./registry/sink-options.js";
 export type { DeadLetterEntry } from "./runner/dead-letter-entry.js";
 export type { RunSummary, Runner, RunnerOptions, RunnerStatus } from "./runner/runner-contract.js";
 export { createRunner } from "./runner/runner.js";
-export { type DeadLetterReader, openDeadLetterReader } from "./source/dead-letter-reader.js";
+export { type DeadLetterReader, openDeadLetterReader } from "./runner/dead-letter-reader.js";

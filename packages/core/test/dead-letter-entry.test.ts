@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type StoredDeadLetter, decodeDeadLetter, decodeDoneMarker, doneSubject } from "../src/runner/dead-letter-entry.js";
+import { decodeDeadLetter, decodeDoneMarker, doneSubject } from "../src/runner/dead-letter-entry.js";
+import type { StoredDeadLetter } from "../src/source/dead-letter-store.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -67,7 +68,9 @@ describe("decoding a dead letter", () => {
     ["JSON that is not an object", bytes("[1]")],
     ["an empty body", bytes("")],
   ])("FW-DLQ-02 %s keep their bytes as payload, and headers say what they can", (_, data) => {
-    const entry = decodeDeadLetter(stored(data, { "Nats-Sinks-Original-Subject": "events.raw", "Nats-Sinks-Error-Type": "ValidationError" }));
+    const entry = decodeDeadLetter(
+      stored(data, { "Nats-Sinks-Original-Subject": "events.raw", "Nats-Sinks-Error-Type": "ValidationError" }),
+    );
     expect(entry).toMatchObject({ record: null, payload: data, subject: "events.raw", errorType: "ValidationError", errorCode: null });
   });
 });
@@ -92,6 +95,8 @@ describe("done markers", () => {
   test("FW-DLQ-10 a marker names a sequence on the done subject", () => {
     expect(doneSubject("dlq.orders")).toBe("dlq.orders.done");
     expect(decodeDoneMarker(bytes('{"sequence":12}'))).toBe(12);
-    expect(["", "12", "null", '{"sequence":"12"}', '{"sequence":1.5}', "{"].map((text) => decodeDoneMarker(bytes(text)))).toEqual(Array(6).fill(null));
+    expect(["", "12", "null", '{"sequence":"12"}', '{"sequence":1.5}', "{"].map((text) => decodeDoneMarker(bytes(text)))).toEqual(
+      Array(6).fill(null),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { StoredDeadLetter } from "../src/runner/dead-letter-entry.js";
-import { type NextDeadLetter, listDeadLetters, walkDeadLetters } from "../src/runner/dead-letter-list.js";
+import { listDeadLetters, type NextDeadLetter, walkDeadLetters } from "../src/runner/dead-letter-list.js";
+import type { StoredDeadLetter } from "../src/source/dead-letter-store.js";
 
 interface Letter {
   readonly sequence: number;
@@ -42,7 +42,8 @@ describe("walking", () => {
     await fc.assert(
       fc.asyncProperty(sequences, fc.integer({ min: 1, max: 400 }), async (all, from) => {
         const walked: number[] = [];
-        for await (const stored of walkDeadLetters(store(all.map((sequence) => ({ sequence, id: `${sequence}` }))), from)) walked.push(stored.sequence);
+        for await (const stored of walkDeadLetters(store(all.map((sequence) => ({ sequence, id: `${sequence}` }))), from))
+          walked.push(stored.sequence);
         expect(walked).toEqual(all.filter((sequence) => sequence >= from).sort((a, b) => a - b));
       }),
     );
@@ -59,16 +60,24 @@ describe("paging", () => {
       { sequence: 9, id: "bb-r1" },
       { sequence: 12, id: "dd" },
     ];
-    expect(await pages(store(letters), 2)).toEqual([[1, 2], [6, 12]]);
+    expect(await pages(store(letters), 2)).toEqual([
+      [1, 2],
+      [6, 12],
+    ]);
     expect((await listDeadLetters(store(letters), { from: 5, limit: 10 })).entries.map((entry) => entry.sequence)).toEqual([6, 12]);
   });
 
   test("FW-CLI-11 pages hold every identity exactly once, the first entry of each, and no page is over its limit", async () => {
-    const letters = fc.array(fc.record({ sequence: fc.integer({ min: 1, max: 200 }), id: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h") }), { maxLength: 60 });
+    const letters = fc.array(
+      fc.record({ sequence: fc.integer({ min: 1, max: 200 }), id: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h") }),
+      { maxLength: 60 },
+    );
     await fc.assert(
       fc.asyncProperty(letters, fc.integer({ min: 1, max: 7 }), async (drawn, limit) => {
         const unique = [...new Map(drawn.map((letter) => [letter.sequence, letter])).values()].sort((a, b) => a.sequence - b.sequence);
-        const firsts = unique.filter((letter, index) => unique.findIndex((other) => other.id === letter.id) === index).map((letter) => letter.sequence);
+        const firsts = unique
+          .filter((letter, index) => unique.findIndex((other) => other.id === letter.id) === index)
+          .map((letter) => letter.sequence);
         const found = await pages(store(unique), limit);
         expect(found.flat()).toEqual(firsts);
         expect(found.every((page) => page.length <= limit)).toBe(true);

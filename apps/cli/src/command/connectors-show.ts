@@ -1,5 +1,5 @@
 import type { Connector } from "@sinks/core";
-import { type OfferedConnector, connectorJsonSchema, loadConnector, referenceRows } from "@sinks/core/runtime";
+import { connectorJsonSchema, loadConnector, type OfferedConnector, referenceRows } from "@sinks/core/runtime";
 import { type ConnectorChoice, findOffer, mayImport, pluginsOf } from "../connector-access.js";
 import { connectorSearch } from "../connector-search.js";
 import { exitCodes } from "../exit-code.js";

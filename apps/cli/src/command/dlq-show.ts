@@ -32,7 +32,8 @@ export async function dlqShow(host: Host, request: DlqShowRequest): Promise<numb
   const sequence = parsedSequence(request.sequence);
   await using reader = await openDeadLetters(host, request.choice);
   const entry = await reader.read(sequence);
-  if (entry === null) throw new NotFoundError(`there is no dead letter at sequence ${sequence}; \`sinks dlq list\` shows those that are there`);
+  if (entry === null)
+    throw new NotFoundError(`there is no dead letter at sequence ${sequence}; \`sinks dlq list\` shows those that are there`);
   const done = await reader.done(new Set([sequence]));
   const payload = entry.payload === null ? null : decodePayload(entry.payload);
   printResult(host, request.format, document(entry, done.has(sequence), payload), () => text(entry, done.has(sequence), payload));
@@ -40,7 +41,8 @@ export async function dlqShow(host: Host, request: DlqShowRequest): Promise<numb
 }
 
 function parsedSequence(text: string | undefined): number {
-  if (text === undefined) throw new UsageError("no sequence; give the one that `sinks dlq list` shows, for example `sinks dlq show sinks.yaml 12`");
+  if (text === undefined)
+    throw new UsageError("no sequence; give the one that `sinks dlq list` shows, for example `sinks dlq show sinks.yaml 12`");
   const sequence = Number(text);
   if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(sequence)) throw new UsageError("the sequence must be an integer from 1");
   return sequence;

@@ -1,5 +1,5 @@
-import { SinksError, type Telemetry, isErrorKind } from "@sinks/core";
-import { type Runner, type RunSummary, createRunner } from "@sinks/core/runtime";
+import { isErrorKind, SinksError, type Telemetry } from "@sinks/core";
+import { createRunner, type Runner, type RunSummary } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -10,8 +10,8 @@ import { summaryDocument, summaryText } from "../output/summary.js";
 import { type Pipeline, preparePipeline } from "../pipeline.js";
 import { reportProgress } from "../progress-reports.js";
 import { type SignalSupervision, superviseSignals } from "../signals.js";
-import { createLogTelemetry } from "../telemetry/log-telemetry.js";
 import { logLevelOf } from "../telemetry/log-level.js";
+import { createLogTelemetry } from "../telemetry/log-telemetry.js";
 import { UsageError } from "../usage-error.js";
 
 /** What `sinks run` was asked for. */

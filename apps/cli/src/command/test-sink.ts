@@ -1,8 +1,8 @@
-import { DestinationUnavailableError, type Sink, hasHealthcheck, isErrorKind, silentTelemetry } from "@sinks/core";
+import { DestinationUnavailableError, hasHealthcheck, isErrorKind, type Sink, silentTelemetry } from "@sinks/core";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
-import { type Problem, isForeseen, problemLine, problemsOf } from "../output/failure-document.js";
+import { isForeseen, type Problem, problemLine, problemsOf } from "../output/failure-document.js";
 import { secondsText } from "../output/number-text.js";
 import { type Format, printResult } from "../output/result.js";
 import { type Style, styleOf } from "../output/style.js";
@@ -29,7 +29,12 @@ interface SinkReport {
 export async function testSink(host: Host, request: TestSinkRequest): Promise<number> {
   const pipeline = await preparePipeline(host, request.choice);
   const { sink, delivery } = pipeline.configuration;
-  const report = await probe(host, { name: sink.type, type: sink.type, sink: pipeline.createSink(silentTelemetry), limitMs: delivery.start_timeout_ms });
+  const report = await probe(host, {
+    name: sink.type,
+    type: sink.type,
+    sink: pipeline.createSink(silentTelemetry),
+    limitMs: delivery.start_timeout_ms,
+  });
   printResult(host, request.format, { sinks: [report] }, () => text(report, styleOf(host.stdout, host.environment)));
   return report.status === "pass" ? exitCodes.good : exitCodes.fault;
 }
@@ -67,7 +72,9 @@ async function probe(host: Host, { name, type, sink, limitMs }: Candidate): Prom
 function problemOf(error: unknown): Problem {
   const [first] = isForeseen(error) ? problemsOf(error) : [];
   // A driver's own text may hold an address with a login or a statement: only its class is shown (FW-ERR-07).
-  return first ?? { path: null, message: `unexpected ${error instanceof Error ? error.name : typeof error}`, remedy: null, code: "unexpected" };
+  return (
+    first ?? { path: null, message: `unexpected ${error instanceof Error ? error.name : typeof error}`, remedy: null, code: "unexpected" }
+  );
 }
 
 /** Runs `work` under a signal; rejects at the limit even when the work does not heed the signal. */

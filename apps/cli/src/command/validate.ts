@@ -5,7 +5,7 @@ import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
 import { warn } from "../load.js";
 import { oneLine } from "../output/escape.js";
-import { type Problem, isForeseen, problemLine, problemsOf } from "../output/failure-document.js";
+import { isForeseen, type Problem, problemLine, problemsOf } from "../output/failure-document.js";
 import { reportFailure } from "../output/report-failure.js";
 import { type Format, printResult } from "../output/result.js";
 import { styleOf } from "../output/style.js";

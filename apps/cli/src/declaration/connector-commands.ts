@@ -12,7 +12,10 @@ interface InitFlags extends ConnectorFlags {
 }
 
 function withConnector(command: Command): Command {
-  return withFormat(withProject(command)).option("-c, --config <file>", "configuration that allows connectors of third parties (`plugins`)");
+  return withFormat(withProject(command)).option(
+    "-c, --config <file>",
+    "configuration that allows connectors of third parties (`plugins`)",
+  );
 }
 
 /** Declares `connectors list` and `connectors show`. */

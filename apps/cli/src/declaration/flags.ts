@@ -43,7 +43,10 @@ function collect(value: string, earlier: readonly string[]): readonly string[] {
 
 /** Adds examples below the help of a command. */
 export function withExamples(command: Command, ...lines: readonly string[]): Command {
-  return command.addHelpText("after", `\n${lines.length === 1 ? "Example" : "Examples"}:\n${lines.map((line) => `  $ ${line}`).join("\n")}`);
+  return command.addHelpText(
+    "after",
+    `\n${lines.length === 1 ? "Example" : "Examples"}:\n${lines.map((line) => `  $ ${line}`).join("\n")}`,
+  );
 }
 
 /** What the flags and the first argument say about the configuration. */

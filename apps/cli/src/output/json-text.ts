@@ -16,10 +16,23 @@ function encode(value: unknown, indent: number, level: number): string {
   if (typeof value !== "object" || value === null) return scalar(value);
   // Secrets print themselves as `[redacted]`.
   if ("toJSON" in value && typeof value.toJSON === "function") return encode(value.toJSON(), indent, level);
-  if (Array.isArray(value)) return block("[", value.map((entry) => encode(entry, indent, level + 1)), "]", indent, level);
+  if (Array.isArray(value))
+    return block(
+      "[",
+      value.map((entry) => encode(entry, indent, level + 1)),
+      "]",
+      indent,
+      level,
+    );
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   const separator = indent > 0 ? ": " : ":";
-  return block("{", members.map(([name, member]) => `${scalar(name)}${separator}${encode(member, indent, level + 1)}`), "}", indent, level);
+  return block(
+    "{",
+    members.map(([name, member]) => `${scalar(name)}${separator}${encode(member, indent, level + 1)}`),
+    "}",
+    indent,
+    level,
+  );
 }
 
 function block(open: string, parts: readonly string[], close: string, indent: number, level: number): string {

@@ -1,6 +1,8 @@
 /** A count with thousands set apart: `12,345`. */
 export function countText(value: number): string {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A duration in seconds: `0.42 s`, `12.3 s`, `340 s`. */

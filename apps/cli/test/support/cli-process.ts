@@ -38,8 +38,12 @@ export function startCli(commandLine: readonly string[], options: CliOptions): C
   });
   let stdout = "";
   let stderr = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
   const ended = new Promise<CliResult>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }));

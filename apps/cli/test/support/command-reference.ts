@@ -113,7 +113,10 @@ function leaves(command: Command, words: readonly string[] = []): readonly (read
 
 function helpOf(command: Command): string {
   let text = "";
-  command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 100, getOutHasColors: () => false });
+  const writeOut = (part: string): void => {
+    text += part;
+  };
+  command.configureOutput({ writeOut, getOutHelpWidth: () => 100, getOutHasColors: () => false });
   command.outputHelp();
   return text.trimEnd();
 }

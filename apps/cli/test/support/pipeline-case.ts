@@ -1,8 +1,8 @@
 import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, headers } from "@nats-io/transport-node";
-import { type NatsServer, eventually } from "@sinks/testing/services";
+import { eventually, type NatsServer } from "@sinks/testing/services";
 import { type CliOptions, type CliProcess, type CliResult, runCli, startCli } from "./cli-process.js";
-import { type Project, makeProject } from "./project.js";
+import { makeProject, type Project } from "./project.js";
 import { settings } from "./settings.js";
 
 /** A message to publish. */
@@ -51,7 +51,12 @@ export async function pipelineCase(nats: NatsServer): Promise<PipelineCase> {
     deadLetters,
     configure(sections = {}) {
       const base = settings({ nats: { url: nats.url, stream, consumer: "sink", subject: `${prefix}.>` } });
-      const merged = Object.fromEntries(Object.entries({ ...base, ...sections }).map(([name, section]) => [name, name === "sink" ? section : { ...base[name], ...section }]));
+      const merged = Object.fromEntries(
+        Object.entries({ ...base, ...sections }).map(([name, section]) => [
+          name,
+          name === "sink" ? section : { ...base[name], ...section },
+        ]),
+      );
       return project.file("sinks.json", merged);
     },
     publish: (publications) =>

@@ -10,7 +10,7 @@ export interface Project extends AsyncDisposable {
 }
 
 const core = path.join(import.meta.dirname, "../../../../packages/core");
-const zod = path.join(import.meta.dirname, "../../node_modules/zod");
+const zod = path.join(core, "node_modules/zod");
 
 /**
  * The connector `probe`: its `start` and `healthcheck` fail with the error the options name, and its writes do what the file

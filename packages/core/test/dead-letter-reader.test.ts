@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createDeadLetterReader } from "../src/runner/dead-letter-reader.js";
+import type { DeadLetterStore, StoredDeadLetter } from "../src/source/dead-letter-store.js";
+
+const letter = (sequence: number, subject: string, body: object): StoredDeadLetter => ({
+  sequence,
+  subject,
+  time: "2026-01-01T00:00:00Z",
+  header: () => null,
+  data: new TextEncoder().encode(JSON.stringify(body)),
+});
+
+function memoryStore(letters: readonly StoredDeadLetter[]): DeadLetterStore & { closed: number } {
+  return {
+    subject: "dlq.a",
+    closed: 0,
+    next: async (subject, from) => letters.find(({ sequence, subject: own }) => own === subject && sequence >= from) ?? null,
+    read: async (wanted) => letters.find(({ sequence }) => sequence === wanted) ?? null,
+    async [Symbol.asyncDispose]() {
+      this.closed += 1;
+    },
+  };
+}
+
+const entry = { dlq_version: 1, subject: "events.a" };
+const letters = [letter(1, "dlq.a", entry), letter(2, "dlq.b", entry), letter(3, "dlq.a.done", { sequence: 1 }), letter(4, "dlq.a", entry)];
+
+test("FW-CLI-11 lists and reads only what stands on the dead-letter subject", async () => {
+  const reader = createDeadLetterReader(memoryStore(letters));
+  expect((await reader.list({ from: 1, limit: 10 })).entries.map(({ sequence }) => sequence)).toEqual([1, 4]);
+  expect((await reader.read(4))?.subject).toBe("events.a");
+  expect([await reader.read(2), await reader.read(3), await reader.read(9)]).toEqual([null, null, null]);
+});
+
+test("FW-DLQ-10 knows which of the sequences asked for are done", async () => {
+  const reader = createDeadLetterReader(memoryStore(letters));
+  expect(await reader.done(new Set([1, 4]))).toEqual(new Set([1]));
+  expect(await reader.done(new Set([4]))).toEqual(new Set());
+});
+
+test("FW-CLI-11 closes the store it has taken over", async () => {
+  const store = memoryStore([]);
+  await createDeadLetterReader(store)[Symbol.asyncDispose]();
+  expect(store.closed).toBe(1);
+});
