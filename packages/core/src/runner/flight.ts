@@ -93,6 +93,20 @@ export class Flight {
     return count;
   }
 
+  /** Messages that failed here and were given back: they come again after their delay. */
+  get givenBack(): number {
+    let count = 0;
+    for (const sequence of this.#failures.keys()) if (!this.#entries.has(sequence)) count += 1;
+    return count;
+  }
+
+  /** Sequence of the oldest held message; null without one. */
+  get oldestHeld(): SequenceNumber | null {
+    if (this.#held === 0) return null;
+    for (const entry of this.#entries.values()) if (entry.state === "held") return entry.sequence;
+    return null;
+  }
+
   get(sequence: SequenceNumber): FlightEntry | undefined {
     return this.#entries.get(sequence);
   }

@@ -1,3 +1,5 @@
+import type { SequenceNumber } from "../source/sequence.js";
+
 /** Facts that health is read from; nothing else makes a pipeline red. */
 export interface HealthFacts {
   readonly connected: boolean;
@@ -8,7 +10,7 @@ export interface HealthFacts {
   /** Code of the failure that opened the breaker. */
   readonly breakerCode: string | null;
   readonly held: number;
-  readonly oldestHeld: string | null;
+  readonly oldestHeld: SequenceNumber | null;
   /** Half of the consumer's window, or null when it is unlimited. */
   readonly heldLimit: number | null;
   readonly windowFull: boolean;

@@ -2,8 +2,8 @@ import type { SequenceNumber } from "../source/sequence.js";
 
 /** What the server says of the consumer, and what is held here (FW-CLI-08). */
 export interface OnceFacts {
-  /** Last sequence of the stream when the run began; 0 for an empty stream. */
-  readonly goal: SequenceNumber;
+  /** Last sequence of the stream when the run began; 0 for an empty stream, null when it cannot be read. */
+  readonly goal: SequenceNumber | null;
   readonly ackFloor: SequenceNumber;
   readonly pending: number;
   readonly ackPending: number;
@@ -12,16 +12,16 @@ export interface OnceFacts {
   readonly heldHere: number;
 }
 
-/** Reached, still under way, or ended by messages that only stay held. */
-export type OnceProgress = "reached" | "under_way" | "held";
+/** Reached, still under way, ended by messages that only stay held, or waiting for leases of another process. */
+export type OnceProgress = "reached" | "under_way" | "held" | "leased_elsewhere";
 
 /**
  * A run is over when everything up to the goal was delivered and settled: the ack floor has passed it, or nothing is
  * pending and nothing unacknowledged. When all that is unacknowledged is held here, waiting longer changes nothing.
  */
 export function onceProgress(facts: OnceFacts): OnceProgress {
-  if (facts.goal <= 0 || facts.ackFloor >= facts.goal) return "reached";
+  if (facts.goal !== null && (facts.goal <= 0 || facts.ackFloor >= facts.goal)) return "reached";
   if (facts.pending === 0 && facts.ackPending === 0) return facts.unsettledHere === 0 ? "reached" : "under_way";
-  const onlyHeld = facts.heldHere > 0 && facts.unsettledHere === 0 && facts.pending === 0 && facts.ackPending <= facts.heldHere;
-  return onlyHeld ? "held" : "under_way";
+  if (facts.unsettledHere > 0 || facts.pending > 0) return "under_way";
+  return facts.ackPending > facts.heldHere ? "leased_elsewhere" : "held";
 }

@@ -2,21 +2,21 @@ import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
 import type { Sink, WriteOutcome } from "../connector/sink.js";
-import { hasHealthcheck, hasRetrySafety } from "../connector/abilities.js";
+import { hasRetrySafety } from "../connector/abilities.js";
 import { type SinksError, isErrorKind } from "../error/errors.js";
-import { toSinkError } from "../error/to-sink-error.js";
 import type { AckSubject } from "../source/ack-subject.js";
-import { type ReceivedMessage, envelopeOfDelivery, envelopeOfStored } from "../source/delivery.js";
+import { type ReceivedMessage, envelopeOfDelivery } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
 import { decideBatch } from "./batcher.js";
-import { Breaker } from "./breaker.js";
+import { Fetching } from "./fetching.js";
 import type { FlightEntry } from "./flight.js";
+import { HeldMessages } from "./held-messages.js";
 import { OrderedLanes } from "./lanes.js";
 import { Leases } from "./lease.js";
 import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
-import { planPull } from "./pull-plan.js";
+import { Outage } from "./outage.js";
 import { type WriteResult, isSafeToRepeat, writeBatch } from "./writer.js";
 
 /** What a pipeline is made of besides the parts its outcomes work on. */
@@ -47,7 +47,9 @@ const suspectDeliveries = 3;
  */
 export class Pipeline {
   readonly #parts: PipelineParts;
-  readonly #breaker: Breaker;
+  readonly #outage: Outage;
+  readonly #held: HeldMessages;
+  readonly #fetching: Fetching;
   readonly #leases: Leases;
   readonly #writes: ActiveWrites;
   readonly #actions: OutcomeActions;
@@ -60,23 +62,31 @@ export class Pipeline {
   #gathered = 0;
   #redeliveredAt = 0;
   #paused: { readonly reason: string; readonly at: number } | null = null;
-  #outage: SinksError | null = null;
-  #oversized = false;
   /** Both times of this turn of the loop: one reading serves all messages of a chunk. */
   #turn: { readonly at: number; readonly atNs: bigint } | null = null;
   #lastPosition: AckSubject | null = null;
 
   constructor(parts: PipelineParts) {
-    const { settings, random } = parts;
+    const { settings, flight, lanes, source } = parts;
     this.#parts = parts;
-    this.#breaker = new Breaker(settings.probe, random);
+    const changed = (): void => this.#schedule();
+    this.#outage = new Outage({
+      ...parts,
+      policy: settings.probe,
+      healthcheckMs: settings.abortGraceMs + 1000,
+      somethingWaits: () => lanes.ready(parts.now(), settings.batcher).messages > 0,
+      changed,
+      wakeUpAt: (at) => this.#wakeUpAt(at),
+    });
+    this.#held = new HeldMessages({ ...parts, ordered: settings.ordered, retryMs: settings.retry.maxMs, origin: () => this.#origin, changed });
+    this.#fetching = new Fetching(source, flight, lanes, settings);
     this.#leases = new Leases(settings.heartbeat, settings.deadlines);
     this.#writes = new ActiveWrites(settings.maxLeaseMs, settings.abortGraceMs);
     this.#actions = new OutcomeActions(parts, {
-      trip: (error) => this.#trip(error),
+      trip: (error) => this.#outage.begin(error),
       pause: (reason) => this.pause(reason),
-      held: (entry) => void this.#dropBody(entry),
-      changed: () => this.#schedule(),
+      held: (entry) => void this.#held.drop(entry),
+      changed,
     });
     this.#origin = parts.originOf(parts.source.epoch.current);
     this.#ticker = setInterval(() => this.#tick(), tickMs);
@@ -87,7 +97,7 @@ export class Pipeline {
   }
 
   get outage(): SinksError | null {
-    return this.#breaker.state === "closed" ? null : this.#outage;
+    return this.#outage.error;
   }
 
   get stuckWrites(): number {
@@ -143,7 +153,7 @@ export class Pipeline {
 
   /** A delivery is larger than any open pull allows. */
   oversized(): void {
-    this.#oversized = true;
+    this.#fetching.oversized();
     this.#schedule();
   }
 
@@ -179,10 +189,10 @@ export class Pipeline {
 
   /** Ends an operator pause and lets parked lanes go again. */
   resume(): void {
-    const { lanes, flight } = this.#parts;
+    const { lanes } = this.#parts;
     this.#paused = null;
     if (lanes instanceof OrderedLanes) lanes.unpark();
-    for (const entry of flight.entries()) if (entry.heldReason === "parked" || entry.heldReason === "permanent") void this.#unhold(entry);
+    this.#held.resume();
     this.#schedule();
   }
 
@@ -249,7 +259,7 @@ export class Pipeline {
     const now = this.#parts.now();
     if (this.#paused === null) {
       this.#closeBatches(now);
-      this.#probe(now);
+      this.#outage.tick(now);
     }
     this.#refill();
   }
@@ -257,8 +267,8 @@ export class Pipeline {
   #closeBatches(now: number): void {
     const { lanes, settings } = this.#parts;
     for (;;) {
-      const batcher = this.#breaker.state === "probing" && !hasHealthcheck(this.#parts.sink()) ? single : settings.batcher;
-      const free = this.#freeSlots();
+      const batcher = this.#outage.writesSingly ? single : settings.batcher;
+      const free = this.#outage.slots(settings.slots) - this.#writes.count;
       if (free <= 0) break;
       const decision = decideBatch(batcher, lanes.ready(now, batcher), free, now, this.#stopping);
       if (decision.kind === "look_at") this.#wakeUpAt(decision.at);
@@ -271,41 +281,8 @@ export class Pipeline {
     if (next !== null) this.#wakeUpAt(next);
   }
 
-  /** None while the breaker is open, one in all while it probes. */
-  #freeSlots(): number {
-    const { state } = this.#breaker;
-    if (state === "open") return 0;
-    return (state === "probing" ? 1 : this.#parts.settings.slots) - this.#writes.count;
-  }
-
   #refill(): void {
-    const { source, flight, settings, lanes } = this.#parts;
-    if (this.#stopping || !source.mayPull) return;
-    if (this.#paused !== null || this.#breaker.state !== "closed" || this.#heldTooMany()) return source.keepPin();
-    // A lane that waits for a redelivery must be able to get it, however full the flight is (FW-RUN-13).
-    const kept = lanes instanceof OrderedLanes && lanes.isWaiting ? settings.batcher.batchSize : 0;
-    for (;;) {
-      const plan = planPull({
-        messages: settings.maxMessages + kept - flight.messages - source.parkedMessages,
-        bytes: settings.maxBytes - flight.bytes,
-        openMessages: source.openMessages,
-        openBytes: source.openBytes,
-        batchSize: settings.batcher.batchSize,
-        batchMaxBytes: settings.batcher.batchMaxBytes,
-        minimumBytes: settings.minimumPullBytes,
-        oversized: this.#oversized && flight.messages === 0,
-      });
-      if (plan === null) return;
-      if (plan.bytes === null) this.#oversized = false;
-      source.pull(plan.messages, plan.bytes);
-    }
-  }
-
-  /** Half of the window held: fetching more would only fill it (FW-RUN-38). */
-  #heldTooMany(): boolean {
-    const { flight, settings } = this.#parts;
-    const window = settings.deadlines.maxAckPending;
-    return window !== null && flight.held > 0 && flight.held >= window / 2;
+    if (!this.#stopping) this.#fetching.refill(this.#paused !== null || !this.#outage.isOver);
   }
 
   async #write(batch: FlightEntry[]): Promise<void> {
@@ -346,21 +323,15 @@ export class Pipeline {
   }
 
   #finishStored(batch: readonly FlightEntry[]): void {
-    this.#recover();
+    this.#outage.end();
     this.#actions.applyStored(batch);
   }
 
   #finish(batch: readonly FlightEntry[], outcomes: readonly WriteOutcome[], envelopes: readonly Envelope[]): void {
     const failed = outcomes.some((outcome) => outcome !== null);
     const reached = envelopes.length > 0 && !outcomes.some((outcome) => isOutage(outcome));
-    if (reached) this.#recover();
+    if (reached) this.#outage.end();
     this.#actions.apply(batch, outcomes, failed && isSafeToRepeat(this.#parts.sink(), envelopes));
-  }
-
-  #recover(): void {
-    if (!this.#breaker.succeed()) return;
-    this.#outage = null;
-    this.#parts.telemetry.log("info", "destination is back");
   }
 
   /** The sink or its configuration is at fault: nothing of the batch is settled, the pipeline pauses. */
@@ -369,70 +340,12 @@ export class Pipeline {
     this.pause(`${error.code}: ${error.message}`);
   }
 
-  #trip(error: SinksError): void {
-    this.#outage = error;
-    const now = this.#parts.now();
-    if (this.#breaker.trip(now)) this.#parts.telemetry.log("warn", "destination unavailable; messages are held", { code: error.code });
-    this.#wakeUpAt(this.#breaker.probeAt);
-  }
-
-  #probe(now: number): void {
-    if (!this.#breaker.probe(now)) {
-      if (this.#breaker.state === "open") this.#wakeUpAt(this.#breaker.probeAt);
-      return;
-    }
-    void this.#probeSink();
-  }
-
-  async #probeSink(): Promise<void> {
-    const { renewSink, sink, settings, lanes, now } = this.#parts;
-    try {
-      if (isErrorKind(this.#outage, "CredentialsError")) await renewSink();
-      const current = sink();
-      if (hasHealthcheck(current)) await current.healthcheck(AbortSignal.timeout(settings.abortGraceMs + 1000));
-      // With nothing to write the probe itself is the proof; otherwise the next write is.
-      if (lanes.ready(now(), settings.batcher).messages === 0) this.#breaker.succeed();
-    } catch (error) {
-      this.#trip(toSinkError(error));
-    }
-    this.#schedule();
-  }
-
-  /** A held message gives its body back to the stream, which has it as long as the message is not acknowledged. */
-  async #dropBody(entry: FlightEntry): Promise<void> {
-    const stored = await this.#parts.source.readStored(entry.sequence);
-    if (stored !== null && entry.state === "held") entry.envelope = null;
-  }
-
-  /** Brings a held message back among the waiting ones, with its body read again where it was dropped. */
-  async #unhold(entry: FlightEntry): Promise<void> {
-    const { flight, lanes, settings, source, now, telemetry } = this.#parts;
-    if (entry.envelope === null) {
-      entry.retryAt = now() + settings.retry.maxMs;
-      const stored = await source.readStored(entry.sequence);
-      if (!flight.has(entry) || entry.state !== "held") return;
-      if (stored === null) {
-        telemetry.log("warn", "a held message cannot be read from the stream", { stream_sequence: entry.sequence });
-        return;
-      }
-      entry.envelope = envelopeOfStored(stored, entry.position, this.#origin, this.#parts.nowNs());
-    }
-    const parked = entry.heldReason === "parked";
-    flight.unhold(entry);
-    entry.retryAt = 0;
-    lanes.add(entry);
-    if (settings.ordered && !parked) lanes.settleWrite(entry);
-    this.#schedule();
-  }
-
   #tick(): void {
     const { flight, now, settings, settlement, source } = this.#parts;
     const at = now();
     this.#leases.tick(flight, at, { extend: (entry) => settlement.extend(entry), lost: (entry) => this.#lostLease(entry) });
     for (const write of this.#writes.tick(at)) for (const entry of write.entries) flight.release(entry);
-    for (const entry of [...flight.entries()]) {
-      if (entry.heldReason === "retry_exhausted" && entry.retryAt <= at && this.#breaker.state === "closed") void this.#unhold(entry);
-    }
+    if (this.#outage.isOver) this.#held.tick(at);
     if (this.#paused !== null && at - this.#paused.at >= settings.maxLeaseMs) this.giveBackUnstarted();
     source.tick(at);
     this.#schedule();

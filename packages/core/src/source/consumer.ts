@@ -18,7 +18,8 @@ export interface ServerFeatures {
 
 /** A consumer that is bound, and what start should warn about. */
 export interface BoundConsumer {
-  readonly stream: StreamInfo;
+  /** Null when the server does not let us read it and the configuration allows that (FW-ENV-07). */
+  readonly stream: StreamInfo | null;
   readonly consumer: ConsumerInfo;
   readonly warnings: readonly string[];
 }
@@ -43,8 +44,9 @@ export async function ensureConsumer(
 ): Promise<BoundConsumer> {
   const { nats, consumer_management: management } = configuration;
   refuseUnsupported(configuration, features);
-  const stream = await readStream(manager, nats.stream);
+  const stream = await readStream(manager, configuration);
   const warnings: string[] = [];
+  if (stream === null) warnings.push("the stream's creation time cannot be read: keys of a re-created stream may repeat");
   if (!features.current) warnings.push(`server ${features.version} is older than 2.10: consumer creation and TERM are limited`);
   const stated = statedConsumer(configuration, group, pinTimeoutMs);
   let consumer = await findConsumer(manager, nats.stream, nats.consumer);
@@ -63,12 +65,24 @@ export async function ensureConsumer(
   return { stream, consumer, warnings };
 }
 
-/** Reads the stream; a missing one is a configuration error in any mode (FW-RUN-32). */
-export async function readStream(manager: JetStreamManager, name: string): Promise<StreamInfo> {
+/**
+ * Reads the stream. A missing one is a configuration error in any mode (FW-RUN-32), and so is one we may not read, unless
+ * `idempotency.allow_unknown_incarnation` accepts keys without its creation time: then it is null (FW-ENV-07).
+ */
+export async function readStream(manager: JetStreamManager, { nats, idempotency }: Configuration): Promise<StreamInfo | null> {
+  const name = nats.stream;
   try {
     return await manager.streams.info(name);
   } catch (error) {
-    if (apiFault(error) !== "stream_missing") throw error;
+    const fault = apiFault(error);
+    if (fault === "permission") {
+      if (idempotency.allow_unknown_incarnation) return null;
+      throw new ConfigurationError(
+        `nats.stream: no permission to read stream "${name}", whose creation time is part of every key; grant it, or set idempotency.allow_unknown_incarnation`,
+        { code: "credentials_refused", cause: error },
+      );
+    }
+    if (fault !== "stream_missing") throw error;
     throw new ConfigurationError(`nats.stream: there is no stream "${name}" on the server; create it or correct the name`, {
       code: "stream_missing",
       cause: error,

@@ -3,8 +3,8 @@ import type { SequenceNumber } from "./sequence.js";
 /** One life of the stream and of its consumer; a delivery belongs to the epoch it was fetched in (FW-RUN-33). */
 export interface Epoch {
   readonly number: number;
-  /** RFC 3339, the server's digits. */
-  readonly streamCreatedAt: string;
+  /** RFC 3339, the server's digits; null when it cannot be read and the configuration allows that. */
+  readonly streamCreatedAt: string | null;
   readonly consumerCreatedAt: string;
 }
 
@@ -20,7 +20,7 @@ export class EpochGuard {
   #lastConsumerSequence: SequenceNumber = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(streamCreatedAt: string, consumerCreatedAt: string) {
+  constructor(streamCreatedAt: string | null, consumerCreatedAt: string) {
     this.#epoch = { number: 1, streamCreatedAt, consumerCreatedAt };
   }
 
@@ -51,7 +51,7 @@ export class EpochGuard {
   }
 
   /** Takes what was read after the doubt `mark`. Returns true when the epoch is a new one. */
-  settle(mark: number, streamCreatedAt: string, consumerCreatedAt: string): boolean {
+  settle(mark: number, streamCreatedAt: string | null, consumerCreatedAt: string): boolean {
     const changed = streamCreatedAt !== this.#epoch.streamCreatedAt || consumerCreatedAt !== this.#epoch.consumerCreatedAt;
     if (changed) {
       this.#epoch = { number: this.#epoch.number + 1, streamCreatedAt, consumerCreatedAt };

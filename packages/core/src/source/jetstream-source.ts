@@ -1,12 +1,13 @@
-import type { ConsumerInfo, StoredMsg } from "@nats-io/jetstream";
+import type { ConsumerInfo, StoredMsg, StreamInfo } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
+import { isErrorKind } from "../error/errors.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { AckSubject } from "./ack-subject.js";
-import { apiFault, describeApiFault } from "./api-fault.js";
+import { describeApiFault } from "./api-fault.js";
 import type { Confirmation } from "./confirmation.js";
 import { apiPrefix } from "./connection.js";
-import { findConsumer } from "./consumer.js";
+import { findConsumer, readStream } from "./consumer.js";
 import { type Epoch, EpochGuard } from "./epoch.js";
 import { type Link, openLink, pinTimeout, pullExpiry } from "./link.js";
 import { pause } from "./pause.js";
@@ -72,7 +73,7 @@ export class JetStreamSource {
     this.#events = events;
     this.#now = now;
     this.#link = link;
-    this.#guard = new EpochGuard(link.bound.stream.created, link.bound.consumer.created);
+    this.#guard = new EpochGuard(link.bound.stream?.created ?? null, link.bound.consumer.created);
     this.#verifiedAt = now();
   }
 
@@ -316,27 +317,26 @@ export class JetStreamSource {
   /** One reading. True when it answered the doubt it was made for. */
   async #checkOnce(): Promise<boolean> {
     const { manager } = this.#link;
-    const { stream: streamName } = this.#configuration.nats;
     const mark = this.#guard.mark;
     try {
-      const stream = await manager.streams.info(streamName);
+      const stream = await readStream(manager, this.#configuration);
       const consumer = await this.readConsumer();
       if (consumer === null) {
-        await this.#consumerGone(stream.created);
+        await this.#consumerGone(stream);
         return false;
       }
       this.#reportMissing(null);
       this.#events.consumerSeen(consumer);
-      this.#settle(mark, stream.created, consumer.created);
+      this.#settle(mark, stream?.created ?? null, consumer.created);
       return true;
     } catch (error) {
-      if (apiFault(error) === "stream_missing") this.#reportMissing("stream");
+      if (isErrorKind(error, "ConfigurationError") && error.code === "stream_missing") this.#reportMissing("stream");
       else this.#telemetry.log("debug", "consumer check failed", { error: describeApiFault(error) });
       return false;
     }
   }
 
-  #settle(mark: number, streamCreatedAt: string, consumerCreatedAt: string): void {
+  #settle(mark: number, streamCreatedAt: string | null, consumerCreatedAt: string): void {
     const changed = this.#guard.settle(mark, streamCreatedAt, consumerCreatedAt);
     const parked = this.#parked;
     if (changed) {
@@ -350,13 +350,12 @@ export class JetStreamSource {
     if (this.#guard.trusted) this.#events.roomChanged();
   }
 
-  async #consumerGone(streamCreatedAt: string): Promise<void> {
+  async #consumerGone(stream: StreamInfo | null): Promise<void> {
     this.#reportMissing("consumer");
     const { on_consumer_missing: action } = this.#configuration.delivery;
     if (action === "exit") this.#events.failed(`consumer "${this.#configuration.nats.consumer}" is missing`);
-    if (action !== "recreate" || streamCreatedAt !== this.#guard.current.streamCreatedAt) return;
+    if (action !== "recreate" || stream === null || stream.created !== this.#guard.current.streamCreatedAt) return;
     const { manager, features, group } = this.#link;
-    const stream = await manager.streams.info(this.#configuration.nats.stream);
     const from = this.#events.ackedBelow();
     await recreateConsumer(manager, this.#configuration, stream, from, features, group, pinTimeout(this.#configuration));
     this.#telemetry.log("warn", "consumer made again", { acked_below: from });

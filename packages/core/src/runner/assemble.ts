@@ -1,0 +1,161 @@
+import { hasOrderedBatches } from "../connector/abilities.js";
+import type { Sink } from "../connector/sink.js";
+import type { Configuration } from "../config/schema.js";
+import { type EnvelopeOrigin, createEnvelopeOrigin } from "../envelope/envelope-origin.js";
+import { compileMessageMetadata } from "../envelope/message-metadata.js";
+import type { Epoch } from "../source/epoch.js";
+import { JetStreamSource } from "../source/jetstream-source.js";
+import type { Link } from "../source/link.js";
+import { publishWithId, streamHolds, streamOfSubject } from "../source/publication.js";
+import type { Telemetry } from "../telemetry/port.js";
+import type { Clock } from "./clock.js";
+import { ConsumerWatch } from "./consumer-watch.js";
+import type { Counters } from "./counters.js";
+import { DeadLetters } from "./dead-letter.js";
+import { Flight } from "./flight.js";
+import { laneKey } from "./lane-key.js";
+import { FreeLanes, type Lanes, OrderedLanes } from "./lanes.js";
+import { Pipeline } from "./pipeline.js";
+import { type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
+import { type AckPort, Settlement } from "./settle.js";
+
+const publishTimeoutMs = 5000;
+
+/** Everything that exists between a start and a stop. */
+export interface Running {
+  readonly configuration: Configuration;
+  readonly settings: PipelineSettings;
+  readonly source: JetStreamSource;
+  readonly pipeline: Pipeline;
+  readonly flight: Flight;
+  readonly lanes: Lanes;
+  readonly watch: ConsumerWatch;
+  /** Aborted when the process is about to leave: nothing is waited for any more. */
+  readonly leaving: AbortController;
+  /** Last sequence of the stream at start; null when it cannot be read. */
+  readonly goal: number | null;
+}
+
+/** What the parts of a running pipeline are made from. */
+export interface AssembleInput {
+  /** With its secrets resolved. */
+  readonly configuration: Configuration;
+  readonly link: Link;
+  readonly sinkName: string;
+  readonly sink: () => Sink;
+  readonly renewSink: () => Promise<void>;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly missing: (what: "stream" | "consumer" | null) => void;
+  readonly failed: (reason: string) => void;
+}
+
+/** Puts source, pipeline and what they share together; nothing runs before `source.start()`. */
+export function assemble(input: AssembleInput): Running {
+  const { configuration, link, telemetry, clock } = input;
+  const settings = pipelineSettings(configuration, link.bound.consumer, link.maxPayload);
+  const flight = new Flight();
+  const lanes = lanesOf(configuration, settings, input.sink());
+  const watch = new ConsumerWatch(flight, lanes);
+  const leaving = new AbortController();
+  const source: JetStreamSource = new JetStreamSource(
+    configuration,
+    link,
+    telemetry,
+    {
+      delivered: (message, position, bytes, epoch) => pipeline.receive(message, position, bytes, epoch),
+      roomChanged: () => pipeline.changed(),
+      connection: (connected) => telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost"),
+      missing: input.missing,
+      epochChanged: (epoch) => pipeline.beginEpoch(epoch),
+      consumerSeen: (consumer) => {
+        if (watch.see(consumer, source.openPulls)) pipeline.changed();
+      },
+      oversized: () => pipeline.oversized(),
+      failed: input.failed,
+      ackedBelow: () => watch.ackFloor,
+    },
+    clock.now,
+  );
+  const { ack_mode: mode, ack_confirmation: confirmation } = configuration.delivery;
+  const pipeline: Pipeline = new Pipeline({
+    source,
+    flight,
+    lanes,
+    settings,
+    settlement: new Settlement(ackPort(source), { mode, confirmTimeoutMs: confirmation.timeout_ms }, telemetry, leaving.signal),
+    counters: input.counters,
+    deadLetters: deadLettersOf(configuration, source, telemetry, clock),
+    deadLetterContent: {
+      includePayload: configuration.dead_letter.include_payload,
+      includeHeaders: configuration.dead_letter.include_headers,
+      includeError: configuration.dead_letter.include_error,
+    },
+    sinkName: input.sinkName,
+    telemetry,
+    now: clock.now,
+    nowNs: clock.nowNs,
+    random: clock.random,
+    signal: leaving.signal,
+    sink: input.sink,
+    renewSink: input.renewSink,
+    originOf: (epoch) => originOf(configuration, epoch),
+  });
+  const { consumer, stream } = link.bound;
+  watch.see(consumer, consumer.num_waiting);
+  // Deliveries of a process that is gone come again first (FW-RUN-13).
+  if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.delivered.stream_seq;
+  return { configuration, settings, source, pipeline, flight, lanes, watch, leaving, goal: stream?.state.last_seq ?? null };
+}
+
+function lanesOf({ delivery }: Configuration, settings: PipelineSettings, sink: Sink): Lanes {
+  if (delivery.ordering === "none" || !settings.ordered) return new FreeLanes();
+  return new OrderedLanes(laneKey(delivery.ordering, delivery.order_key), hasOrderedBatches(sink));
+}
+
+function deadLettersOf(configuration: Configuration, source: JetStreamSource, telemetry: Telemetry, clock: Clock): DeadLetters | null {
+  const { enabled, subject, stream, max_in_flight } = configuration.dead_letter;
+  if (!enabled || subject === null) return null;
+  return new DeadLetters(
+    {
+      publish: (target, body, headers, id) => publishWithId(source.link.client, target, body, headers, id, publishTimeoutMs),
+      streamOf: (target) => streamOfSubject(source.link.manager, target),
+      holds: (target, sequence) => streamHolds(source.link.manager, target, sequence),
+    },
+    { subject, stream, maxInFlight: max_in_flight, backoff: retryPolicy(configuration) },
+    telemetry,
+    clock.random,
+  );
+}
+
+function originOf(configuration: Configuration, epoch: Epoch): EnvelopeOrigin {
+  return createEnvelopeOrigin({
+    stream: configuration.nats.stream,
+    consumer: configuration.nats.consumer,
+    domain: configuration.nats.domain,
+    account: configuration.idempotency.account,
+    streamCreatedAt: epoch.streamCreatedAt,
+    messageMetadata: compileMessageMetadata(configuration.message_metadata),
+  });
+}
+
+function ackPort(source: JetStreamSource): AckPort {
+  return {
+    get connected() {
+      return source.connected;
+    },
+    get generation() {
+      return source.generation;
+    },
+    get epochNumber() {
+      return source.epoch.current.number;
+    },
+    get trusted() {
+      return source.epoch.trusted;
+    },
+    publish: (subject, verb) => source.publish(subject, verb),
+    confirm: (subject, verb, timeoutMs) => source.confirm(subject, verb, timeoutMs),
+    whenSettling: (signal) => source.whenSettling(signal),
+  };
+}

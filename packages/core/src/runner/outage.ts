@@ -1,0 +1,92 @@
+import { hasHealthcheck } from "../connector/abilities.js";
+import type { Sink } from "../connector/sink.js";
+import { type SinksError, isErrorKind } from "../error/errors.js";
+import { toSinkError } from "../error/to-sink-error.js";
+import type { Telemetry } from "../telemetry/port.js";
+import type { BackoffPolicy } from "./backoff.js";
+import { Breaker } from "./breaker.js";
+
+/** What finding out about an outage needs. */
+export interface OutageParts {
+  readonly policy: BackoffPolicy;
+  readonly random: () => number;
+  readonly now: () => number;
+  readonly telemetry: Telemetry;
+  readonly sink: () => Sink;
+  /** Resolves secrets anew and starts a fresh sink in place of the old one (FW-ERR-01, credentials). */
+  readonly renewSink: () => Promise<void>;
+  /** Time a health check may take, ms. */
+  readonly healthcheckMs: number;
+  /** True when messages wait, whose write will prove more than a health check. */
+  readonly somethingWaits: () => boolean;
+  /** Something may go now, or at the time of the next probe. */
+  readonly changed: () => void;
+  readonly wakeUpAt: (at: number) => void;
+}
+
+/** An outage of the destination: the breaker, what opened it, and the probes that end it (FW-RUN-19). */
+export class Outage {
+  readonly #parts: OutageParts;
+  readonly #breaker: Breaker;
+  #error: SinksError | null = null;
+
+  constructor(parts: OutageParts) {
+    this.#parts = parts;
+    this.#breaker = new Breaker(parts.policy, parts.random);
+  }
+
+  get isOver(): boolean {
+    return this.#breaker.state === "closed";
+  }
+
+  /** What opened the breaker; null while it is closed. */
+  get error(): SinksError | null {
+    return this.isOver ? null : this.#error;
+  }
+
+  /** Writes that may be under way: all while closed, none while open, one while a probe runs. */
+  slots(all: number): number {
+    if (this.#breaker.state === "open") return 0;
+    return this.#breaker.state === "probing" ? 1 : all;
+  }
+
+  /** A probe without a health check is a write of one message: what is lost by a failure is little. */
+  get writesSingly(): boolean {
+    return this.#breaker.state === "probing" && !hasHealthcheck(this.#parts.sink());
+  }
+
+  /** A write or a probe met the outage. */
+  begin(error: SinksError): void {
+    this.#error = error;
+    if (this.#breaker.trip(this.#parts.now())) {
+      this.#parts.telemetry.log("warn", "destination unavailable; messages are held", { code: error.code });
+    }
+    this.#parts.wakeUpAt(this.#breaker.probeAt);
+  }
+
+  /** A write succeeded. */
+  end(): void {
+    if (!this.#breaker.succeed()) return;
+    this.#error = null;
+    this.#parts.telemetry.log("info", "destination is back");
+  }
+
+  /** Probes when it is time to. */
+  tick(now: number): void {
+    if (this.#breaker.probe(now)) void this.#probe();
+    else if (this.#breaker.state === "open") this.#parts.wakeUpAt(this.#breaker.probeAt);
+  }
+
+  async #probe(): Promise<void> {
+    const { renewSink, sink, healthcheckMs, somethingWaits, changed } = this.#parts;
+    try {
+      if (isErrorKind(this.#error, "CredentialsError")) await renewSink();
+      const current = sink();
+      if (hasHealthcheck(current)) await current.healthcheck(AbortSignal.timeout(healthcheckMs));
+      if (!somethingWaits()) this.end();
+    } catch (error) {
+      this.begin(toSinkError(error));
+    }
+    changed();
+  }
+}
