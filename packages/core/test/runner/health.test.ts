@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { type HealthFacts, healthReasons } from "../../src/runner/health.js";
+
+const well: HealthFacts = {
+  connected: true,
+  missing: null,
+  paused: null,
+  breakerOpen: false,
+  breakerCode: null,
+  held: 0,
+  oldestHeld: null,
+  heldLimit: 500,
+  windowFull: false,
+  stuckWrites: 0,
+  secondClient: false,
+};
+
+describe("health", () => {
+  test("FW-RUN-38 is green when nothing is wrong", () => {
+    expect(healthReasons(well)).toEqual([]);
+  });
+
+  test.each([
+    ["FW-RUN-05", { missing: "stream" }, /^stream_missing/],
+    ["FW-RUN-05", { missing: "consumer" }, /^consumer_missing/],
+    ["FW-RUN-38", { paused: "poison" }, /^paused: poison/],
+    ["FW-RUN-06", { connected: false }, /^disconnected/],
+    ["FW-RUN-19", { breakerOpen: true, breakerCode: "no_space" }, /^destination_unavailable.*no_space/],
+    ["FW-RUN-19", { breakerOpen: true }, /^destination_unavailable.*unknown/],
+    ["FW-RUN-16", { stuckWrites: 2 }, /^write_stuck: 2/],
+    ["FW-RUN-38", { held: 500, oldestHeld: "17" }, /^held_limit: 500 .*17/],
+    ["FW-RUN-12", { secondClient: true }, /^second_client/],
+    ["FW-RUN-38", { windowFull: true }, /^window_full/],
+  ] as const)("%s %j is red", (_id, facts, expected) => {
+    const reasons = healthReasons({ ...well, ...facts });
+    expect(reasons).toHaveLength(1);
+    expect(reasons[0]).toMatch(expected);
+  });
+
+  test.each([
+    [{ held: 499, oldestHeld: "1" }],
+    [{ held: 100_000, oldestHeld: "1", heldLimit: null }],
+    [{ held: 0, heldLimit: 0 }],
+  ])("FW-RUN-38 held messages below half of the window stay green: %j", (facts) => {
+    expect(healthReasons({ ...well, ...facts })).toEqual([]);
+  });
+
+  test("FW-RUN-38 several reasons are all told, each beginning with its stable word", () => {
+    const reasons = healthReasons({ ...well, connected: false, missing: "consumer", windowFull: true, stuckWrites: 1 });
+    expect(reasons.map((reason) => reason.split(":")[0])).toEqual(["consumer_missing", "disconnected", "write_stuck", "window_full"]);
+  });
+});
