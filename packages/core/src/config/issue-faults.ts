@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { describeExpected } from "../option/describe.js";
 import { secretMarks } from "../option/secret.js";
-import { type ConfigurationFault, fault, pathText } from "./faults.js";
+import { type ConfigurationFault, fault, faultLine, pathText } from "./faults.js";
 import { nearestName } from "./nearest-name.js";
 import { markOf } from "./schema-mark.js";
 import { objectShape, schemaAt } from "./schema-walk.js";
@@ -72,6 +72,18 @@ function rule(issue: Issue, missing: boolean, secret: boolean): string {
   }
 }
 
+function faultsOf(issue: Issue, schema: z.core.$ZodType, input: unknown, prefix: readonly PropertyKey[]): readonly ConfigurationFault[] {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKeyFault(schema, issue.path, key, prefix));
+  const inner = issue.code === "invalid_union" ? unionIssues(issue) : null;
+  if (inner !== null) return inner.flatMap((each) => faultsOf({ ...each, path: [...issue.path, ...each.path] }, schema, input, prefix));
+  const target = schemaAt(schema, issue.path);
+  const missing = issue.path.length > 0 && valueAt(input, issue.path) === undefined;
+  const secret = target !== null && markOf(target, secretMarks.secret) !== undefined;
+  const kindMatters = missing || !["custom", "invalid_format", "invalid_key"].includes(issue.code);
+  const remedy = kindMatters && target !== null ? `expected ${describeExpected(target)}` : null;
+  return [fault(pathText([...prefix, ...issue.path]) || "configuration", rule(issue, missing, secret), remedy)];
+}
+
 /**
  * Turns what zod found into faults: path, rule, expected kind, and the nearest name of an unknown key. Received values
  * never appear (FW-CFG-03). `prefix` stands before each path, for schemas that describe a part of a configuration.
@@ -82,20 +94,7 @@ export function issueFaults(
   input: unknown,
   prefix: readonly PropertyKey[] = [],
 ): ConfigurationFault[] {
-  return issues.flatMap((issue) => {
-    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKeyFault(schema, issue.path, key, prefix));
-    if (issue.code === "invalid_union") {
-      const inner = unionIssues(issue);
-      if (inner !== null) {
-        const moved = inner.map((each) => ({ ...each, path: [...issue.path, ...each.path] }) as Issue);
-        return issueFaults(moved, schema, input, prefix);
-      }
-    }
-    const target = schemaAt(schema, issue.path);
-    const missing = issue.path.length > 0 && valueAt(input, issue.path) === undefined;
-    const secret = target !== null && markOf(target, secretMarks.secret) !== undefined;
-    const kindMatters = missing || !["custom", "invalid_format", "invalid_key"].includes(issue.code);
-    const remedy = kindMatters && target !== null ? `expected ${describeExpected(target)}` : null;
-    return [fault(pathText([...prefix, ...issue.path]) || "configuration", rule(issue, missing, secret), remedy)];
-  });
+  const faults = issues.flatMap((issue) => faultsOf(issue, schema, input, prefix));
+  // Two rules of zod may say the same of one value.
+  return [...new Map(faults.map((found) => [faultLine(found), found])).values()];
 }

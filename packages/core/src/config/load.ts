@@ -3,8 +3,7 @@ import { type ConfigurationFormat, decodeConfiguration, formatOf, readConfigurat
 import { type ConfigurationFault, fault, faultsError } from "./faults.js";
 import { configurationNotices } from "./notices.js";
 import { applyOverrides, type Environment, environmentOverrides, type Override, parseSetting } from "./overrides.js";
-import { type Configuration, configurationSections } from "./schema.js";
-import { secretPairs } from "./secret-pairs.js";
+import type { Configuration } from "./schema.js";
 import { findConfigurationFaults, validateConfiguration } from "./validate.js";
 
 /** One value of `--set`, as `section.key=value` or taken apart. */
@@ -46,14 +45,14 @@ function settingOverride(setting: Setting): Override {
   return parsed;
 }
 
-function namedVariables(raw: unknown): ReadonlySet<string> {
-  const names = secretPairs(configurationSections, raw).map(({ owner, variableKey }) => owner[variableKey]);
-  const sink = (raw as { sink?: unknown } | null)?.sink;
-  const sinkNames =
-    typeof sink === "object" && sink !== null
-      ? Object.entries(sink).flatMap(([key, value]) => (key.endsWith("_env") ? [value as unknown] : []))
-      : [];
-  return new Set([...names, ...sinkNames].filter((name) => typeof name === "string"));
+/** Names of the variables that the file itself gives, under keys that end in `_env`. */
+function namedVariables(raw: unknown): readonly string[] {
+  if (typeof raw !== "object" || raw === null) return [];
+  return Object.entries(raw).flatMap(([key, value]) => {
+    if (!key.endsWith("_env")) return namedVariables(value);
+    const names: readonly unknown[] = typeof value === "object" && value !== null ? Object.values(value) : [value];
+    return names.filter((name) => typeof name === "string");
+  });
 }
 
 /** A configuration with its overrides laid over it, not validated yet. */
@@ -66,7 +65,7 @@ export interface RawConfiguration {
 }
 
 function withOverrides(raw: unknown, source: string, { environment, set = [] }: LoadRequest): RawConfiguration {
-  const found = environmentOverrides(environment, namedVariables(raw));
+  const found = environmentOverrides(environment, new Set(namedVariables(raw)));
   const laid = applyOverrides(raw, [...found.overrides, ...set.map(settingOverride)]);
   return { ...laid, notices: found.notices, source };
 }

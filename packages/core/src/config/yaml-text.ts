@@ -9,8 +9,12 @@ const reasons: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "a tab is used for indentation",
   MISSING_CHAR: "a quote, bracket or separator is missing",
   BAD_INDENT: "the indentation is wrong",
+  RESOURCE_EXHAUSTION: "nested too deep",
   MULTIPLE_DOCS: "more than one document",
 };
+
+/** Levels of nesting; each is a collection and, in a mapping, a pair. */
+const deepest = 100;
 
 type Place = (offset: number) => { readonly line: number; readonly col: number };
 
@@ -26,7 +30,8 @@ function offsetOf(node: unknown): number {
 function checkNodes(document: Document.Parsed, place: Place): void {
   visit(document, {
     Alias: (_key, node) => refuse("aliases and anchors are not allowed", offsetOf(node), place),
-    Node: (_key, node) => {
+    Node: (_key, node, ancestors) => {
+      if (ancestors.length > 2 * deepest) refuse("nested too deep", offsetOf(node), place);
       if (node.anchor !== undefined) refuse("aliases and anchors are not allowed", offsetOf(node), place);
       if (isScalar(node) && typeof node.value === "number" && !Number.isFinite(node.value))
         refuse("a number is not finite", offsetOf(node), place);

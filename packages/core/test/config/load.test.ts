@@ -72,12 +72,29 @@ describe("FW-CFG-01 notations", () => {
 
   test("FW-CFG-01 nesting without end is refused, not a crash", async () => {
     expect((await lines("[".repeat(20_000))).join()).toContain("test: ");
+    for (const depth of [250, 2000])
+      expect((await lines(`a: ${"[".repeat(depth)}${"]".repeat(depth)}`)).join()).toContain("nested too deep");
     expect((await lines('{"a":'.repeat(200_000), "json")).join()).toContain("nested too deep");
   });
 
   test("FW-CFG-01 the root must be an object", async () => {
     for (const text of ["", "[]", "text", "5", "null"])
       expect(await lines(text)).toEqual(["configuration: wrong type; expected an object with sections at the root"]);
+  });
+
+  test("FW-CFG-01 a key named __proto__ is an unknown key like any other", async () => {
+    const evil = (section: string) => `{"nats":{"stream":"E","consumer":"c","subject":"s"},"sink":{"type":"file"},${section}}`;
+    for (const text of [evil('"__proto__":{"name":"x"}'), evil('"delivery":{"__proto__":{"batch_size":5}}')]) {
+      expect((await lines(text, "json")).join()).toContain("__proto__: unknown key");
+      expect((await lines(text, "yaml")).join()).toContain("__proto__: unknown key");
+    }
+  });
+
+  test("FW-CFG-02 an integer beyond 2^53 is refused, not rounded", async () => {
+    const text =
+      '{"nats":{"stream":"E","consumer":"c","subject":"s"},"sink":{"type":"file"},"delivery":{"batch_max_bytes":9007199254740993}}';
+    for (const format of ["json", "yaml"] as const)
+      expect(await lines(text, format)).toEqual(["delivery.batch_max_bytes: too large; expected a whole number of at least 1024"]);
   });
 
   test("FW-CFG-03 faults of a notation never quote the text", async () => {
