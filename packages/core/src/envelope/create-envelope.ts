@@ -141,6 +141,7 @@ function readGiven(given: GivenHeaders | undefined, place: () => string): Header
 function* singleHeaders(given: GivenHeaders): Generator<[string, string]> {
   const pairs: Iterable<readonly [string, string | readonly string[]]> = Symbol.iterator in given ? given : Object.entries(given);
   for (const [name, values] of pairs) {
+    if (typeof values !== "string" && !Array.isArray(values)) throw new ValidationError("a header must be a text or a list of texts");
     for (const value of typeof values === "string" ? [values] : values) {
       if (typeof name !== "string" || typeof value !== "string") throw new ValidationError("a header must be a text");
       if (hasLoneSurrogate(value)) throw new ValidationError("a header must not hold a lone surrogate");

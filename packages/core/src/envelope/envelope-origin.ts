@@ -1,5 +1,6 @@
 import { ValidationError } from "../error/errors.js";
 import { jetStreamKeyPrefix } from "./idempotency-key.js";
+import { type OriginText, originText } from "./metadata-text.js";
 import { type MessageMetadataPolicy, compileMessageMetadata, defaultMessageMetadataSection } from "./message-metadata.js";
 import { parseRfc3339 } from "./rfc3339.js";
 
@@ -24,6 +25,8 @@ export interface EnvelopeOrigin extends Required<EnvelopeOriginFields> {
   readonly streamCreatedNs: bigint | null;
   /** @internal Start of every key with a sequence; null without a stream. */
   readonly keyPrefix: string | null;
+  /** @internal What all snapshots of this origin have in common, as JSON text. */
+  readonly metadataText: OriginText;
 }
 
 /** Builds the shared part once per stream incarnation; throws `ValidationError` for a creation time that is no RFC 3339 time. */
@@ -33,5 +36,5 @@ export function createEnvelopeOrigin(fields: EnvelopeOriginFields): EnvelopeOrig
   if (streamCreatedAt !== null && streamCreatedNs === null) throw new ValidationError("streamCreatedAt must be an RFC 3339 time");
   const keyPrefix = stream === null ? null : jetStreamKeyPrefix(account, domain, stream, streamCreatedNs);
   const messageMetadata = fields.messageMetadata ?? compileMessageMetadata(defaultMessageMetadataSection);
-  return Object.freeze({ stream, consumer, domain, account, streamCreatedAt, messageMetadata, streamCreatedNs, keyPrefix });
+  return Object.freeze({ stream, consumer, domain, account, streamCreatedAt, messageMetadata, streamCreatedNs, keyPrefix, metadataText: originText(fields) });
 }

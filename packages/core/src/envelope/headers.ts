@@ -10,9 +10,11 @@ const fieldName = /^[!-9;-~]+$/;
 const control = /[\0-\x1f\x7f]/;
 const lineBreak = /[\r\n]/;
 const nonAscii = /[^\0-\x7f]/;
+/** With more headers than this, look-up goes through an index. */
+const fewHeaders = 8;
 
 /** Lower case of the ASCII letters only, so that no other letter can pass for one. */
-function foldCase(name: string): string {
+export function foldHeaderName(name: string): string {
   return nonAscii.test(name) ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : name.toLowerCase();
 }
 
@@ -22,14 +24,22 @@ function foldCase(name: string): string {
  */
 export class HeaderMap implements ReadonlyMap<string, string> {
   readonly #names: readonly string[];
+  readonly #folded: readonly string[];
   readonly #values: readonly string[];
-  readonly #index: ReadonlyMap<string, number>;
+  readonly #index: ReadonlyMap<string, number> | null;
   /** How many headers were left out because their name was empty or held an ASCII control. */
   readonly dropped: number;
 
   /** @internal Use `normaliseHeaders`. */
-  constructor(names: readonly string[], values: readonly string[], index: ReadonlyMap<string, number>, dropped: number) {
+  constructor(
+    names: readonly string[],
+    folded: readonly string[],
+    values: readonly string[],
+    index: ReadonlyMap<string, number> | null,
+    dropped: number,
+  ) {
     this.#names = names;
+    this.#folded = folded;
     this.#values = values;
     this.#index = index;
     this.dropped = dropped;
@@ -41,12 +51,17 @@ export class HeaderMap implements ReadonlyMap<string, string> {
   }
 
   get(name: string): string | undefined {
-    const position = this.#index.size === 0 ? undefined : this.#index.get(foldCase(name));
-    return position === undefined ? undefined : this.#values[position];
+    return this.getFolded(foldHeaderName(name));
   }
 
   has(name: string): boolean {
-    return this.#index.has(foldCase(name));
+    return this.get(name) !== undefined;
+  }
+
+  /** @internal Value of a name that is in lower case already. */
+  getFolded(folded: string): string | undefined {
+    const position = this.#index === null ? this.#folded.indexOf(folded) : (this.#index.get(folded) ?? -1);
+    return position === -1 ? undefined : this.#values[position];
   }
 
   forEach(visit: (value: string, name: string, map: ReadonlyMap<string, string>) => void): void {
@@ -77,56 +92,78 @@ export class HeaderMap implements ReadonlyMap<string, string> {
 }
 
 /** A message without headers. */
-export const noHeaders: HeaderMap = new HeaderMap([], [], new Map(), 0);
+export const noHeaders: HeaderMap = new HeaderMap([], [], [], null, 0);
+
+/** Collects single headers in order; `add` throws as `normaliseHeaders` does. */
+export class HeaderCollector {
+  readonly #names: string[] = [];
+  readonly #folded: string[] = [];
+  readonly #values: (string | string[])[] = [];
+  #index: Map<string, number> | null = null;
+  #repeated = false;
+  #dropped = 0;
+  #ordinal = 0;
+
+  add(given: string, value: string): void {
+    this.#ordinal += 1;
+    let name = given;
+    if (!fieldName.test(name)) {
+      name = given.trim();
+      if (name === "" || control.test(name)) {
+        this.#dropped += 1;
+        return;
+      }
+      if (!fieldName.test(name)) throw malformed(`header ${this.#ordinal} has no valid name`);
+    }
+    if (lineBreak.test(value)) throw malformed(`the value of header ${this.#ordinal} holds a line break`);
+    const folded = name.toLowerCase();
+    const position = this.#index === null ? this.#folded.indexOf(folded) : (this.#index.get(folded) ?? -1);
+    if (position === -1) this.#append(name, folded, value.trim());
+    else this.#repeat(position, value.trim());
+  }
+
+  finish(): HeaderMap {
+    if (this.#names.length === 0 && this.#dropped === 0) return noHeaders;
+    const values = this.#repeated ? this.#values.map((value) => (typeof value === "string" ? value : value.join(","))) : this.#values;
+    return new HeaderMap(this.#names, this.#folded, values as readonly string[], this.#index, this.#dropped);
+  }
+
+  #append(name: string, folded: string, value: string): void {
+    this.#names.push(name);
+    this.#folded.push(folded);
+    this.#values.push(value);
+    if (this.#index !== null) this.#index.set(folded, this.#names.length - 1);
+    else if (this.#names.length > fewHeaders) this.#index = new Map(this.#folded.map((each, position) => [each, position]));
+  }
+
+  #repeat(position: number, value: string): void {
+    const earlier = this.#values[position] as string | string[];
+    if (typeof earlier === "string") this.#values[position] = [earlier, value];
+    else earlier.push(value);
+    this.#repeated = true;
+  }
+}
 
 /**
  * Builds the map from single headers in order. Throws `SerializationError` (`headers_malformed`) for what no header line
  * can hold: a name with a space, a colon or a character beyond ASCII, a value with a line break.
  */
 export function normaliseHeaders(headers: Iterable<readonly [string, string]>): HeaderMap {
-  const names: string[] = [];
-  const parts: (string | string[])[] = [];
-  const index = new Map<string, number>();
-  let dropped = 0;
-  let ordinal = 0;
-  for (const [given, value] of headers) {
-    ordinal += 1;
-    const name = given.trim();
-    if (name === "" || control.test(name)) {
-      dropped += 1;
-      continue;
-    }
-    if (!fieldName.test(name)) throw malformed(`header ${ordinal} has no valid name`);
-    if (lineBreak.test(value)) throw malformed(`the value of header ${ordinal} holds a line break`);
-    const folded = name.toLowerCase();
-    const position = index.get(folded);
-    if (position === undefined) {
-      index.set(folded, names.length);
-      names.push(name);
-      parts.push(value.trim());
-    } else {
-      const earlier = parts[position] as string | string[];
-      if (typeof earlier === "string") parts[position] = [earlier, value.trim()];
-      else earlier.push(value.trim());
-    }
-  }
-  if (names.length === 0 && dropped === 0) return noHeaders;
-  const values = parts.map((part) => (typeof part === "string" ? part : part.join(",")));
-  return new HeaderMap(names, values, index, dropped);
+  const collector = new HeaderCollector();
+  for (const [name, value] of headers) collector.add(name, value);
+  return collector.finish();
 }
 
 /** Reads the headers of a client's message; names that differ in case only are one header. */
 export function headersFromSource(source: HeaderSource): HeaderMap {
-  return normaliseHeaders(singleHeaders(source));
-}
-
-function* singleHeaders(source: HeaderSource): Generator<[string, string]> {
+  const collector = new HeaderCollector();
   for (const name of source.keys()) {
-    for (const value of source.values(name)) yield [name, value];
+    for (const value of source.values(name)) collector.add(name, value);
   }
+  return collector.finish();
 }
 
-/** @internal */
+/** @internal The error for a block that is none. */
 export function malformed(reason: string): SerializationError {
   return new SerializationError(`the headers cannot be parsed: ${reason}`, { code: "headers_malformed" });
 }

@@ -1,4 +1,4 @@
-import { SerializationError } from "../error/errors.js";
+import { SerializationError, isErrorKind } from "../error/errors.js";
 import { isNumberToken } from "./json.js";
 import { isExactNumber } from "./number-literal.js";
 
@@ -24,15 +24,26 @@ export function hasLoneSurrogate(text: string): boolean {
  * sparse arrays, cycles and objects of other classes. `toJSON` is never called.
  */
 export function encodeJson(value: unknown): string {
-  return encode(value, false, [], 0);
+  return encodeRoot(value, false);
 }
 
 /** The same with the members of every object sorted by UTF-16 code units: equal values give equal texts. */
 export function encodeCanonicalJson(value: unknown): string {
-  return encode(value, true, [], 0);
+  return encodeRoot(value, true);
 }
 
-type Path = (string | number)[];
+/** The way to the value at hand; null on the first pass, which keeps none. */
+type Path = (string | number)[] | null;
+
+/** The path is needed for an error only, so it is kept by a second pass over a value that the first one refused. */
+function encodeRoot(value: unknown, sorted: boolean): string {
+  try {
+    return encode(value, sorted, null, 0);
+  } catch (error) {
+    if (!isErrorKind(error, "SerializationError")) throw error;
+    return encode(value, sorted, [], 0);
+  }
+}
 
 function encode(value: unknown, sorted: boolean, path: Path, depth: number): string {
   switch (typeof value) {
@@ -42,7 +53,7 @@ function encode(value: unknown, sorted: boolean, path: Path, depth: number): str
       return JSON.stringify(value);
     case "number":
       if (!isExactNumber(value)) throw refusal(path, Number.isFinite(value) ? "is an integer beyond 2^53 in a number (use bigint)" : "is not finite");
-      return JSON.stringify(value);
+      return String(value);
     case "bigint":
       return value.toString();
     case "boolean":
@@ -55,25 +66,25 @@ function encode(value: unknown, sorted: boolean, path: Path, depth: number): str
 }
 
 function encodeObject(value: object, sorted: boolean, path: Path, depth: number): string {
-  if (depth > maximumDepth) throw refusal(path.slice(0, 8), "is nested too deeply or contains itself");
+  if (depth > maximumDepth) throw refusal(path?.slice(0, 8) ?? null, "is nested too deeply or contains itself");
   if (Array.isArray(value)) return encodeArray(value, sorted, path, depth);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return encodeMembers(value as Record<string, unknown>, sorted, path, depth);
   if (isNumberToken(value)) return value.text;
   if (value instanceof Date) {
     if (Number.isNaN(value.getTime())) throw refusal(path, "is an invalid date");
     return `"${value.toISOString()}"`;
   }
   if (value instanceof Uint8Array) return `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) throw refusal(path, "is an object of a class that JSON does not know");
-  return encodeMembers(value as Record<string, unknown>, sorted, path, depth);
+  throw refusal(path, "is an object of a class that JSON does not know");
 }
 
 function encodeArray(values: readonly unknown[], sorted: boolean, path: Path, depth: number): string {
   let text = "[";
   for (let position = 0; position < values.length; position += 1) {
-    path.push(position);
+    path?.push(position);
     text += (position === 0 ? "" : ",") + encode(values[position], sorted, path, depth);
-    path.pop();
+    path?.pop();
   }
   return `${text}]`;
 }
@@ -83,15 +94,20 @@ function encodeMembers(members: Record<string, unknown>, sorted: boolean, path: 
   if (sorted) names.sort();
   let text = "{";
   for (const name of names) {
-    path.push(name);
-    if (hasLoneSurrogate(name)) throw refusal(path, "has a name with a lone surrogate");
-    text += `${text.length === 1 ? "" : ","}${quoteJson(name)}:${encode(members[name], sorted, path, depth)}`;
-    path.pop();
+    path?.push(name);
+    const quoted = plain.test(name) ? `"${name}"` : quoteName(name, path);
+    text += `${text.length === 1 ? "" : ","}${quoted}:${encode(members[name], sorted, path, depth)}`;
+    path?.pop();
   }
   return `${text}}`;
 }
 
+function quoteName(name: string, path: Path): string {
+  if (hasLoneSurrogate(name)) throw refusal(path, "has a name with a lone surrogate");
+  return JSON.stringify(name);
+}
+
 function refusal(path: Path, reason: string): SerializationError {
-  const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  const place = (path ?? []).map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   return new SerializationError(`the value at $${place} ${reason}`);
 }

@@ -49,7 +49,8 @@ export interface EnvelopeInput {
   readonly known: KnownValues | null;
 }
 
-const messageIdHeaders = ["Nats-Msg-Id", "Nats-Message-Id", "message-id"] as const;
+/** In lower case, best first. */
+const messageIdHeaders = ["nats-msg-id", "nats-message-id", "message-id"] as const;
 
 /** Everything an envelope found out at somebody's request. */
 class Memo {
@@ -236,7 +237,7 @@ export class MessageEnvelope implements Envelope {
 
   metadataJsonText(storedAtNs?: bigint): string {
     const memo = this.#kept();
-    memo.metadataText ??= new MetadataText(this);
+    memo.metadataText ??= new MetadataText(this, this.#input.origin.metadataText);
     return memo.metadataText.at(storedAtNs);
   }
 
@@ -319,14 +320,14 @@ export function inspectEnvelope(envelope: Envelope): ValidationError | Serializa
 
 function messageIdOf(headers: HeaderMap): string | null {
   for (const name of messageIdHeaders) {
-    const value = headers.get(name);
+    const value = headers.getFolded(name);
     if (value !== undefined && value !== "") return value;
   }
   return null;
 }
 
 function declaredSizeOf(headers: HeaderMap): DeclaredSize {
-  const text = headers.get("Nats-Msg-Size");
+  const text = headers.getFolded("nats-msg-size");
   if (text === undefined) return undeclared;
   const bytes = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(bytes) ? { bytes, malformed: false } : { bytes: null, malformed: true };

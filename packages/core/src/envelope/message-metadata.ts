@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../error/errors.js";
-import type { HeaderMap } from "./headers.js";
+import { type HeaderMap, foldHeaderName } from "./headers.js";
 import { type SubjectPattern, compileSubjectPattern, subjectPatternFault } from "./subject-pattern.js";
 
 /** Where one field comes from: the publisher's header, else the default. */
@@ -113,9 +113,9 @@ export function compileMessageMetadata(section: MessageMetadataSection): Message
 
   const resolve = (subject: string, headers: HeaderMap | null): MessageMetadata => {
     if (constant && (headers === null || headers.size === 0)) return nothing;
-    const priorityValue = headers?.get(priority.header);
-    const classificationValue = headers?.get(classification.header);
-    const labelsValue = headers?.get(labels.header);
+    const priorityValue = headers?.getFolded(priority.header);
+    const classificationValue = headers?.getFolded(classification.header);
+    const labelsValue = headers?.getFolded(labels.header);
     if (constant && priorityValue === undefined && classificationValue === undefined && labelsValue === undefined) return nothing;
     let refused: MessageMetadata["refused"] = null;
     const accept = (field: "priority" | "classification" | "labels", value: string): string => {
@@ -170,7 +170,7 @@ function compileRule(rule: MessageMetadataRule, position: number): Rule {
 
 function headerName(header: string, path: string): string {
   if (!/^[!-9;-~]+$/.test(header)) throw new ConfigurationError(`${path}.header must be a header name`);
-  return header;
+  return foldHeaderName(header);
 }
 
 function compileText(value: string | null | undefined, path: string): string | null | undefined {

@@ -81,7 +81,7 @@ export interface CreationTime {
 
 /** Creation time: a valid header wins, else the server's time (FW-META-02). */
 export function creationTime(headers: HeaderMap, timestampNs: bigint | null): CreationTime {
-  const header = headers.get("Nats-Time-Stamp") ?? null;
+  const header = headers.getFolded("nats-time-stamp") ?? null;
   const stated = header === null ? null : parseRfc3339(header);
   if (stated !== null) return { epochNs: stated, source: "nats_time_stamp", headerMalformed: false, header };
   const source = timestampNs === null ? "missing" : "jetstream_timestamp";
@@ -107,7 +107,7 @@ export function payloadFacts(envelope: Envelope): PayloadFacts {
     omitted_reason: envelope.payloadOmittedReason,
     original_size_bytes: envelope.originalPayloadSizeBytes,
     delivered_size_bytes: envelope.data.length,
-    nats_msg_size_header: envelope.headers.get("Nats-Msg-Size") ?? null,
+    nats_msg_size_header: envelope.headers.getFolded("nats-msg-size") ?? null,
     nats_msg_size_header_malformed: envelope.payloadSizeHeaderMalformed,
   });
 }

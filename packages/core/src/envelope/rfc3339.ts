@@ -21,23 +21,27 @@ export function parseRfc3339(text: string): bigint | null {
 
 /** RFC 3339 in UTC with nine decimals; null outside the years 0000 to 9999, which the form cannot hold. */
 export function formatRfc3339(epochNs: bigint): string | null {
-  let seconds = Number(epochNs / nsPerSecond);
-  let fraction = Number(epochNs % nsPerSecond);
-  if (fraction < 0) {
-    seconds -= 1;
-    fraction += 1_000_000_000;
+  // Digits instead of bigint division, which costs more than all the rest.
+  if (epochNs >= nsPerSecond) {
+    const digits = epochNs.toString();
+    return formatSeconds(Number(digits.slice(0, -9)), digits.slice(-9));
   }
+  const fraction = ((epochNs % nsPerSecond) + nsPerSecond) % nsPerSecond;
+  return formatSeconds(Number((epochNs - fraction) / nsPerSecond), fraction.toString().padStart(9, "0"));
+}
+
+function formatSeconds(seconds: number, fraction: string): string | null {
   const days = Math.floor(seconds / secondsPerDay);
   if (days < -719_528 || days > 2_932_896) return null;
   const rest = seconds - days * secondsPerDay;
   const minutes = (rest / 60) | 0;
-  const clock = `${pad(((minutes / 60) | 0) + 100)}:${pad((minutes % 60) + 100)}:${pad((rest % 60) + 100)}`;
-  return `${civilFromDays(days)}T${clock}.${String(fraction + 1_000_000_000).slice(1)}Z`;
+  return `${civilFromDays(days)}T${pair((minutes / 60) | 0)}:${pair(minutes % 60)}:${pair(rest % 60)}.${fraction}Z`;
 }
 
-/** Two digits of a number that 100 was added to. */
-function pad(raised: number): string {
-  return String(raised).slice(1);
+const pairs: readonly string[] = Object.freeze(Array.from({ length: 100 }, (_, value) => String(value).padStart(2, "0")));
+
+function pair(value: number): string {
+  return pairs[value] as string;
 }
 
 function daysInMonth(year: number, month: number): number {
@@ -65,5 +69,5 @@ function civilFromDays(days: number): string {
   const march = Math.floor((5 * dayOfYear + 2) / 153);
   const month = march < 10 ? march + 3 : march - 9;
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  return `${String(year + 10_000).slice(1)}-${pad(month + 100)}-${pad(dayOfYear - Math.floor((153 * march + 2) / 5) + 101)}`;
+  return `${pair((year / 100) | 0)}${pair(year % 100)}-${pair(month)}-${pair(dayOfYear - Math.floor((153 * march + 2) / 5) + 1)}`;
 }
