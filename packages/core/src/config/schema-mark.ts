@@ -11,8 +11,3 @@ export function markOf(schema: z.core.$ZodType, mark: string): unknown {
   }
   return undefined;
 }
-
-/** Description of a schema, or of one that it wraps. */
-export function descriptionOf(schema: z.core.$ZodType): string | undefined {
-  return markOf(schema, "description") as string | undefined;
-}

@@ -5,7 +5,7 @@ import { markOf } from "./schema-mark.js";
 import { memberSchema, objectShape, unwrap } from "./schema-walk.js";
 
 /** One key that names the variable of a secret, with the record it was found in. */
-export interface SecretPair {
+interface SecretPair {
   /** Path of the record that holds both keys. */
   readonly path: readonly PropertyKey[];
   readonly owner: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Every pair `x` and `x_env` of a value, found by the marks of its schema (FW-CFG-04). */
-export function secretPairs(schema: z.core.$ZodType, value: unknown, path: readonly PropertyKey[] = []): SecretPair[] {
+function secretPairs(schema: z.core.$ZodType, value: unknown, path: readonly PropertyKey[] = []): SecretPair[] {
   if (Array.isArray(value)) {
     const item = memberSchema(schema, 0);
     return item === null ? [] : value.flatMap((entry, index) => secretPairs(item, entry, [...path, index]));

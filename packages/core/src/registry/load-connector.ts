@@ -110,7 +110,7 @@ export async function loadConnector(name: string, plugins: Plugins, search: Conn
 }
 
 /** Throws when `plugins.require_production_ready` asks for more than a connector of a third party declares. */
-export function checkProductionReady(connector: Connector, plugins: Plugins): void {
+function checkProductionReady(connector: Connector, plugins: Plugins): void {
   if (!plugins.require_production_ready || connector.productionReady) return;
   refuse(
     fault(

@@ -8,7 +8,7 @@ const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 export const sinkName = z.string().regex(namePattern, { error: "must begin with a letter and have up to 128 letters, digits or _ . : -" });
 
 /** A named sink, and what the acknowledgement owes to it (FW-CFG-12, FW-RTE-04). */
-export const target = z.union([
+const target = z.union([
   sinkName,
   z
     .strictObject({
@@ -26,7 +26,7 @@ export const target = z.union([
 ]);
 
 /** Keys of routing that stand in `routing`, or inline in a fan-out sink. */
-export const routingKeys = {
+const routingKeys = {
   no_match: z.enum(["reject", "default_route", "ignore"]).default("reject").describe("What becomes of a message that no route matches."),
   default_targets: z.array(target).max(64).default([]).describe("Targets under `no_match: default_route`, and only there."),
   target_sink_types: z.record(sinkName, plainText(64)).default({}).describe("Type that each named sink must have."),

@@ -6,7 +6,7 @@ const typeName = z
   .regex(/^[a-z][a-z0-9_-]{0,63}$/, { error: "must begin with a lower-case letter and have up to 64 lower-case letters, digits, _ or -" });
 
 /** One destination: its type, and the keys of that type, which its connector checks. */
-export const sinkOptions = z.looseObject({ type: typeName.describe("Name of the connector, such as `file`.") });
+const sinkOptions = z.looseObject({ type: typeName.describe("Name of the connector, such as `file`.") });
 
 /** `sink`: where messages are stored (FW-CFG-12). */
 export const sinkSection = sinkOptions.describe(
