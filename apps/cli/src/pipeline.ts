@@ -3,7 +3,6 @@ import { type LoadedPipeline, loadPipeline, resolveSinkOptions } from "@sinks/co
 import { type ConfigurationChoice, chosenFile } from "./configuration-choice.js";
 import { connectorSearch } from "./connector-search.js";
 import type { Host } from "./host.js";
-import { warn } from "./load.js";
 
 /** A pipeline that is ready to be started: valid configuration, imported connector, nothing connected. */
 export interface Pipeline extends LoadedPipeline {
@@ -21,10 +20,9 @@ export async function loadChosenPipeline(host: Host, choice: ConfigurationChoice
   });
 }
 
-/** Loads a pipeline, says its warnings, and makes it ready to be started. */
+/** Loads a pipeline and makes it ready to be started; its notices are for the caller to tell. */
 export async function preparePipeline(host: Host, choice: ConfigurationChoice): Promise<Pipeline> {
   const loaded = await loadChosenPipeline(host, choice);
-  warn(host, loaded.notices);
   const { configuration, connector } = loaded;
   return {
     ...loaded,

@@ -8,7 +8,7 @@ function output(stream: WriteStream): Output {
   return {
     write: (text) => void stream.write(text),
     isTerminal: stream.isTTY === true,
-    columns: () => stream.columns ?? 80,
+    columns: () => stream.columns || 80,
   };
 }
 

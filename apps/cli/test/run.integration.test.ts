@@ -129,7 +129,8 @@ describe("sinks run", () => {
   test("FW-CLI-09, FW-OBS-04 without a terminal, progress is a log line at the interval, as JSON when asked", async () => {
     await using job = await pipelineCase(nats);
     await job.publish(many(job.prefix, 5));
-    await using cli = job.start("run", await job.configure({ logging: { format: "json", progress_interval_seconds: 1 } }));
+    const sections = { logging: { format: "json", progress_interval_seconds: 1 }, delivery: { prefer_safe_duplication: true } };
+    await using cli = job.start("run", await job.configure(sections));
     await logged(cli, '"event":"progress"');
     cli.kill("SIGTERM");
     const { stderr } = await cli.ended;
@@ -137,6 +138,10 @@ describe("sinks run", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
+    expect(lines.find((line) => line.event === "notice")).toMatchObject({
+      level: "warn",
+      notice: expect.stringContaining("prefer_safe_duplication"),
+    });
     expect(lines.find((line) => line.event === "progress")).toMatchObject({
       level: "info",
       stored: 5,
@@ -154,6 +159,13 @@ describe("what stops a start", () => {
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^sinks: .*ABSENT/m);
     expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test("FW-OBS-04 with JSON logs the failure is JSON too", async () => {
+    await using job = await pipelineCase(nats);
+    const { exitCode, stderr } = await job.run("run", await job.configure({ nats: { stream: "ABSENT" }, logging: { format: "json" } }));
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ error: { exit_code: 2 } });
   });
 
   test("FW-RUN-32 a consumer that does not exist is exit 2 under bind_only", async () => {

@@ -3,6 +3,7 @@ import { createRunner, resolveSecrets, resolveSinkOptions } from "@sinks/core/ru
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
+import { warn } from "../load.js";
 import { countText } from "../output/number-text.js";
 import { type Format, printResult } from "../output/result.js";
 import { pairs } from "../output/table.js";
@@ -40,6 +41,7 @@ interface Plan {
 /** Checks all that a start checks before any I/O, secrets included, and prints the plan; starts nothing (FW-CLI-03). */
 export async function runDry(host: Host, { choice, format, once }: RunDryRequest): Promise<number> {
   const pipeline = await preparePipeline(host, choice);
+  warn(host, pipeline.notices);
   const { configuration, connector } = pipeline;
   resolveSecrets(configuration, host.environment);
   resolveSinkOptions(configuration, connector, host.environment);

@@ -29,8 +29,18 @@ const leaveSlackMs = 1000;
 export async function run(host: Host, request: RunRequest): Promise<number> {
   if (request.timeoutSeconds !== null && !request.once) throw new UsageError("--timeout goes with --once; without it a run has no end");
   const pipeline = await preparePipeline(host, request.choice);
+  try {
+    return await runPipeline(host, request, pipeline);
+  } catch (error) {
+    // Who collects JSON logs gets this line as JSON too.
+    return reportFailure(error, host, pipeline.configuration.logging.format === "json" ? "json" : request.format);
+  }
+}
+
+async function runPipeline(host: Host, request: RunRequest, pipeline: Pipeline): Promise<number> {
   const line = new ProgressLine(host.stderr);
   const telemetry = logTelemetry(host, pipeline, line);
+  for (const notice of pipeline.notices) telemetry.log("warn", "notice", { notice });
   await using runner = createRunner({
     configuration: pipeline.configuration,
     createSink: () => pipeline.createSink(telemetry),
@@ -40,9 +50,13 @@ export async function run(host: Host, request: RunRequest): Promise<number> {
     ...(request.timeoutSeconds === null ? {} : { onceTimeoutMs: request.timeoutSeconds * 1000 }),
   });
   using signals = supervise(host, pipeline, runner, telemetry);
-  if (!(await started(runner, signals))) return stoppedEarly(host, request);
+  if (!(await started(runner, signals))) {
+    await runner.stop();
+    return stoppedEarly(request, signals);
+  }
   const summary = await runWithProgress(host, pipeline, { runner, signals, telemetry, line });
-  return report(host, request, summary, signals.stoppedBy());
+  printResult(host, request.format, summaryDocument(summary), () => summaryText(summary));
+  return verdict(request, summary, signals);
 }
 
 function logTelemetry(host: Host, { configuration: { logging } }: Pipeline, line: ProgressLine): Telemetry {
@@ -77,9 +91,13 @@ async function started(runner: Runner, signals: SignalSupervision): Promise<bool
   }
 }
 
-function stoppedEarly(host: Host, { once, format }: RunRequest): number {
-  if (!once) return exitCodes.good;
-  return reportFailure(new SinksError("stopped by a signal before the run was ready", { code: "run_incomplete" }), host, format);
+function stoppedEarly({ once }: RunRequest, signals: SignalSupervision): number {
+  if (once) throw incomplete(`stopped by ${signals.stoppedBy()} before it was ready`);
+  return exitCodes.good;
+}
+
+function incomplete(reason: string): SinksError {
+  return new SinksError(`the run is not complete: ${reason}`, { code: "run_incomplete" });
 }
 
 interface Running {
@@ -101,10 +119,10 @@ async function runWithProgress(host: Host, { configuration }: Pipeline, running:
   return await running.runner.run(running.signals.signal);
 }
 
-function report(host: Host, { format, once }: RunRequest, summary: RunSummary, stoppedBy: string | null): number {
-  printResult(host, format, summaryDocument(summary), () => summaryText(summary));
+/** Good when the run did what it was asked for; throws what is missing otherwise. */
+function verdict({ once }: RunRequest, summary: RunSummary, signals: SignalSupervision): number {
+  if (summary.reason !== null) throw incomplete(summary.reason);
   // Who runs `--once` takes 0 for "everything is settled", which a signal under way does not say.
-  const reason = summary.reason ?? (once && stoppedBy !== null ? `stopped by ${stoppedBy} before its goal` : null);
-  if (reason === null) return exitCodes.good;
-  return reportFailure(new SinksError(`the run is not complete: ${reason}`, { code: "run_incomplete" }), host, format);
+  if (once && signals.stoppedBy() !== null) throw incomplete(`stopped by ${signals.stoppedBy()} before its goal`);
+  return exitCodes.good;
 }

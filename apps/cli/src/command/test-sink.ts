@@ -2,6 +2,7 @@ import { DestinationUnavailableError, hasHealthcheck, isErrorKind, type Sink, si
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
+import { warn } from "../load.js";
 import { isForeseen, type Problem, problemLine, problemsOf } from "../output/failure-document.js";
 import { secondsText } from "../output/number-text.js";
 import { type Format, printResult } from "../output/result.js";
@@ -28,6 +29,7 @@ interface SinkReport {
 /** Starts the sink, asks for the health of its destination, stops it; exit code 3 when one of these fails (FW-CLI-05). */
 export async function testSink(host: Host, request: TestSinkRequest): Promise<number> {
   const pipeline = await preparePipeline(host, request.choice);
+  warn(host, pipeline.notices);
   const { sink, delivery } = pipeline.configuration;
   const report = await probe(host, {
     name: sink.type,

@@ -95,7 +95,8 @@ Neither ever holds a secret. Colour is used on a terminal only and never when \`
 | 4 | not found |
 | 130, 143 | forced by a second SIGINT or SIGTERM |
 
-A failure is one line for each problem on stderr, \`sinks: <key>: <what is wrong>; <what to do>\`. With \`--format json\` it is one document on one line:
+A failure is one line for each problem on stderr, \`sinks: <key>: <what is wrong>; <what to do>\`. With \`--format json\`, and for \`run\` with JSON logs,
+it is one document on one line:
 
 \`\`\`json
 { "error": { "code": "configuration_invalid", "exit_code": 2, "problems": [{ "path": "nats.stream", "message": "required key is missing", "remedy": "expected text", "code": "configuration_invalid" }] } }
