@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type StrictJson, judgeJson } from "./strict-json.js";
+import { judgeJson, type StrictJson } from "./strict-json.js";
 import { decodeUtf8 } from "./utf8-text.js";
 
 /** The bytes of one body and what is known of them; each fact is found at the first request and kept (FW-ENV-11). */

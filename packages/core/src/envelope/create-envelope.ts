@@ -4,13 +4,11 @@ import { createEnvelopeOrigin } from "./envelope-origin.js";
 import { type HeaderMap, normaliseHeaders } from "./headers.js";
 import { hasLoneSurrogate } from "./json-encode.js";
 import { describeMessage } from "./message-description.js";
-import { type KnownValues, MessageEnvelope, type MessagePosition, inspectEnvelope } from "./message-envelope.js";
-import { type LabelsSetting, type MessageMetadataPolicy, hasControl, labelsFault, labelsOf, trimmedOrNull } from "./message-metadata.js";
+import { inspectEnvelope, type KnownValues, MessageEnvelope, type MessagePosition } from "./message-envelope.js";
+import { hasControl, type LabelsSetting, labelsFault, labelsOf, type MessageMetadataPolicy, trimmedOrNull } from "./message-metadata.js";
 
 /** Headers given by code: pairs in order or an object; several values of a name are joined as at ingestion. */
-export type GivenHeaders =
-  | Iterable<readonly [string, string | readonly string[]]>
-  | Readonly<Record<string, string | readonly string[]>>;
+export type GivenHeaders = Iterable<readonly [string, string | readonly string[]]> | Readonly<Record<string, string | readonly string[]>>;
 
 /** What code states about a message; what is absent is unknown or derived from the headers, as at ingestion. */
 export interface EnvelopeFields {

@@ -2,7 +2,7 @@ import { ValidationError } from "../error/errors.js";
 import type { Envelope } from "./envelope.js";
 import { createEnvelopeOrigin } from "./envelope-origin.js";
 import { normaliseHeaders } from "./headers.js";
-import { type JsonObject, type JsonValue, isJsonObject } from "./json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.js";
 import { MessageEnvelope } from "./message-envelope.js";
 import type { MessageMetadataPolicy } from "./message-metadata.js";
 import type { MetadataSnapshot } from "./metadata-snapshot.js";

@@ -1,7 +1,7 @@
 import { ValidationError } from "../error/errors.js";
 import { jetStreamKeyPrefix } from "./idempotency-key.js";
+import { compileMessageMetadata, defaultMessageMetadataSection, type MessageMetadataPolicy } from "./message-metadata.js";
 import { type OriginText, originText } from "./metadata-text.js";
-import { type MessageMetadataPolicy, compileMessageMetadata, defaultMessageMetadataSection } from "./message-metadata.js";
 import { parseRfc3339 } from "./rfc3339.js";
 
 /** What all messages of one stream incarnation have in common. */
@@ -36,5 +36,15 @@ export function createEnvelopeOrigin(fields: EnvelopeOriginFields): EnvelopeOrig
   if (streamCreatedAt !== null && streamCreatedNs === null) throw new ValidationError("streamCreatedAt must be an RFC 3339 time");
   const keyPrefix = stream === null ? null : jetStreamKeyPrefix(account, domain, stream, streamCreatedNs);
   const messageMetadata = fields.messageMetadata ?? compileMessageMetadata(defaultMessageMetadataSection);
-  return Object.freeze({ stream, consumer, domain, account, streamCreatedAt, messageMetadata, streamCreatedNs, keyPrefix, metadataText: originText(fields) });
+  return Object.freeze({
+    stream,
+    consumer,
+    domain,
+    account,
+    streamCreatedAt,
+    messageMetadata,
+    streamCreatedNs,
+    keyPrefix,
+    metadataText: originText(fields),
+  });
 }

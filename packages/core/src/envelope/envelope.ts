@@ -1,7 +1,7 @@
 import type { HeaderMap } from "./headers.js";
-import type { NormalizedPayload, PayloadMode } from "./payload.js";
 import type { JsonObject } from "./json.js";
 import type { MetadataSnapshot } from "./metadata-snapshot.js";
+import type { NormalizedPayload, PayloadMode } from "./payload.js";
 
 /**
  * The frozen, destination-neutral form of one message (FW-ENV-02). It carries no acknowledgement verb, and nothing that

@@ -87,7 +87,7 @@ export class HeaderMap implements ReadonlyMap<string, string> {
   }
 
   static {
-    Object.freeze(this.prototype);
+    Object.freeze(HeaderMap.prototype);
   }
 }
 

@@ -1,4 +1,4 @@
-import { SerializationError, isErrorKind } from "../error/errors.js";
+import { isErrorKind, SerializationError } from "../error/errors.js";
 import { isNumberToken } from "./json.js";
 import { isExactNumber } from "./number-literal.js";
 
@@ -52,7 +52,8 @@ function encode(value: unknown, sorted: boolean, path: Path, depth: number): str
       if (hasLoneSurrogate(value)) throw refusal(path, "holds a lone surrogate");
       return JSON.stringify(value);
     case "number":
-      if (!isExactNumber(value)) throw refusal(path, Number.isFinite(value) ? "is an integer beyond 2^53 in a number (use bigint)" : "is not finite");
+      if (!isExactNumber(value))
+        throw refusal(path, Number.isFinite(value) ? "is an integer beyond 2^53 in a number (use bigint)" : "is not finite");
       return String(value);
     case "bigint":
       return value.toString();

@@ -1,7 +1,6 @@
 import { type JsonArray, type JsonObject, type JsonValue, setMember } from "./json.js";
 import { numberFromLiteral } from "./number-literal.js";
 
-
 /** Reads a text that the scanner has accepted into frozen values without losing a digit. */
 export function readJsonLosslessly(text: string): JsonValue {
   return new JsonReader(text).read();

@@ -7,9 +7,9 @@ import { contentKey, messageIdKey } from "./idempotency-key.js";
 import type { JsonObject } from "./json.js";
 import { describeMessage } from "./message-description.js";
 import type { MessageMetadata } from "./message-metadata.js";
-import { type MetadataSnapshot, buildSnapshot, withStorageTime } from "./metadata-snapshot.js";
+import { buildSnapshot, type MetadataSnapshot, withStorageTime } from "./metadata-snapshot.js";
 import { MetadataText } from "./metadata-text.js";
-import { type NormalizedPayload, type PayloadMode, normalisePayload, omittedPayload } from "./payload.js";
+import { type NormalizedPayload, normalisePayload, omittedPayload, type PayloadMode } from "./payload.js";
 
 /** Where a message stands in its stream; a source computes it at the first request. Unknown and negative values are null. */
 export interface MessagePosition {
@@ -277,7 +277,10 @@ export class MessageEnvelope implements Envelope {
         memo.headers = read();
       } catch (cause) {
         memo.headers = noHeaders;
-        memo.headersError = new SerializationError(`the headers cannot be parsed (${this.#description})`, { code: "headers_malformed", cause });
+        memo.headersError = new SerializationError(`the headers cannot be parsed (${this.#description})`, {
+          code: "headers_malformed",
+          cause,
+        });
       }
     }
     return memo.headers;
@@ -305,8 +308,8 @@ export class MessageEnvelope implements Envelope {
   }
 
   static {
-    Object.freeze(this.prototype);
-    Object.freeze(this);
+    Object.freeze(MessageEnvelope.prototype);
+    Object.freeze(MessageEnvelope);
   }
 }
 
@@ -332,4 +335,3 @@ function declaredSizeOf(headers: HeaderMap): DeclaredSize {
   const bytes = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(bytes) ? { bytes, malformed: false } : { bytes: null, malformed: true };
 }
-

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../error/errors.js";
-import { type HeaderMap, foldHeaderName } from "./headers.js";
-import { type SubjectPattern, compileSubjectPattern, subjectPatternFault } from "./subject-pattern.js";
+import { foldHeaderName, type HeaderMap } from "./headers.js";
+import { compileSubjectPattern, type SubjectPattern, subjectPatternFault } from "./subject-pattern.js";
 
 /** Where one field comes from: the publisher's header, else the default. */
 export interface MessageMetadataField<Default> {
@@ -132,9 +132,7 @@ export function compileMessageMetadata(section: MessageMetadataSection): Message
     };
     return Object.freeze({
       priority:
-        priorityValue === undefined
-          ? byRule((rule) => rule.priority, priority.default)
-          : trimmedOrNull(accept("priority", priorityValue)),
+        priorityValue === undefined ? byRule((rule) => rule.priority, priority.default) : trimmedOrNull(accept("priority", priorityValue)),
       classification:
         classificationValue === undefined
           ? byRule((rule) => rule.classification, classification.default)
@@ -184,7 +182,8 @@ function compileLabelList(value: LabelsSetting | null | undefined, path: string)
   if (value === undefined) return undefined;
   if (value === null) return noLabels;
   const texts = typeof value === "string" ? [value] : value;
-  if (!Array.isArray(texts) || texts.some((label) => typeof label !== "string")) throw new ConfigurationError(`${path} must be a list of texts`);
+  if (!Array.isArray(texts) || texts.some((label) => typeof label !== "string"))
+    throw new ConfigurationError(`${path} must be a list of texts`);
   const fault = labelsFault(value);
   if (fault !== null) throw new ConfigurationError(`${path} ${fault}`);
   return labelsOf(value);

@@ -63,7 +63,8 @@ const noFields = `"message_metadata":{"priority":null,"classification":null,"lab
 
 function fieldsText(envelope: Envelope): string {
   const { priority, classification, labels, missionMetadata, securityLabels } = envelope;
-  if (priority === null && classification === null && labels.length === 0 && missionMetadata === null && securityLabels === null) return noFields;
+  if (priority === null && classification === null && labels.length === 0 && missionMetadata === null && securityLabels === null)
+    return noFields;
   return (
     `"message_metadata":{"priority":${nullable(priority)},"classification":${nullable(classification)},"labels":[${labels.map(quoteJson).join(",")}]},` +
     `"mission_metadata":${encodeJson(missionMetadata)},"security_labels":${encodeJson(securityLabels)},`

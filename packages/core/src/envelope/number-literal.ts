@@ -28,7 +28,9 @@ function isHeld(literal: string, value: number): boolean {
   if (!isExactNumber(value)) return false;
   const given = decimal(literal);
   const printed = decimal(String(value));
-  return given.digits === printed.digits && (given.digits === "" || (given.exponent === printed.exponent && given.negative === printed.negative));
+  return (
+    given.digits === printed.digits && (given.digits === "" || (given.exponent === printed.exponent && given.negative === printed.negative))
+  );
 }
 
 /** A decimal as digits without outer zeros, times ten to the exponent; zero has no digits. */

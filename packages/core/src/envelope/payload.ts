@@ -32,7 +32,8 @@ export function normalisePayload(body: Body, mode: PayloadMode, place: () => str
   if (mode === "bytes_envelope") return new WrappedPayload(body, formatOf(body), "bytes");
   const json = body.json;
   if (json !== null && mode !== "text_envelope" && !json.reservedRoot) return new VerbatimPayload(body, json);
-  if (json === null && mode === "json_only") throw new SerializationError(`the payload is not JSON (${place()})`, { code: "payload_not_json" });
+  if (json === null && mode === "json_only")
+    throw new SerializationError(`the payload is not JSON (${place()})`, { code: "payload_not_json" });
   if (body.text !== null) return new WrappedPayload(body, json === null ? "text" : "json", "text");
   if (mode === "text_envelope") throw new SerializationError(`the payload is not UTF-8 text (${place()})`, { code: "payload_not_text" });
   return new WrappedPayload(body, "bytes", "bytes");

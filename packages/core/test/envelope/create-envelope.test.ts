@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type EnvelopeFields, createEnvelope } from "../../src/envelope/create-envelope.js";
+import { createEnvelope, type EnvelopeFields } from "../../src/envelope/create-envelope.js";
 import { compileMessageMetadata, defaultMessageMetadataSection } from "../../src/envelope/message-metadata.js";
 import { sampleEnvelope, thrownBy } from "./sample-envelope.js";
 
@@ -45,14 +45,32 @@ describe("FW-ENV-13 envelopes made by code", () => {
   });
 
   test("FW-ENV-02 negative sequences and counts are null, given labels and texts are trimmed", () => {
-    const envelope = createEnvelope({ ...base, streamSequence: -1n, consumerSequence: -5n, deliveryCount: -1, pending: -3, priority: " high ", classification: "  ", labels: [" a", "b", "a", ""], messageId: "" });
-    expect([envelope.streamSequence, envelope.consumerSequence, envelope.deliveryCount, envelope.pending]).toEqual([null, null, null, null]);
+    const envelope = createEnvelope({
+      ...base,
+      streamSequence: -1n,
+      consumerSequence: -5n,
+      deliveryCount: -1,
+      pending: -3,
+      priority: " high ",
+      classification: "  ",
+      labels: [" a", "b", "a", ""],
+      messageId: "",
+    });
+    expect([envelope.streamSequence, envelope.consumerSequence, envelope.deliveryCount, envelope.pending]).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
     expect([envelope.priority, envelope.classification, envelope.labels, envelope.messageId]).toEqual(["high", null, ["a", "b"], null]);
     expect(createEnvelope({ ...base, labels: "x; y;x" }).labels).toEqual(["x", "y"]);
   });
 
   test("FW-META-05 given values come before headers, rules follow the compiled section", () => {
-    const messageMetadata = compileMessageMetadata({ ...defaultMessageMetadataSection, rules: [{ subject: "events.>", priority: "ruled", classification: "ruled" }] });
+    const messageMetadata = compileMessageMetadata({
+      ...defaultMessageMetadataSection,
+      rules: [{ subject: "events.>", priority: "ruled", classification: "ruled" }],
+    });
     const envelope = createEnvelope({ ...base, messageMetadata, priority: "given", headers: { "Nats-Sinks-Priority": "sent" } });
     expect([envelope.priority, envelope.classification]).toEqual(["given", "ruled"]);
   });

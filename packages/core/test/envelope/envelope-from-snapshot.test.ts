@@ -8,13 +8,41 @@ import { parseStrictJson } from "../../src/envelope/strict-json.js";
 import { sampleEnvelope, samplePosition, thrownBy } from "./sample-envelope.js";
 
 const fieldNames = [
-  "subject", "stream", "consumer", "domain", "account", "streamCreatedAt", "streamSequence", "consumerSequence", "timestampNs", "receivedAtNs", "messageId", "deliveryCount", "redelivered",
-  "pending", "priority", "classification", "labels", "missionMetadata", "securityLabels", "custody", "reply", "payloadPresent", "payloadOmitted", "payloadOmittedReason", "originalPayloadSizeBytes",
+  "subject",
+  "stream",
+  "consumer",
+  "domain",
+  "account",
+  "streamCreatedAt",
+  "streamSequence",
+  "consumerSequence",
+  "timestampNs",
+  "receivedAtNs",
+  "messageId",
+  "deliveryCount",
+  "redelivered",
+  "pending",
+  "priority",
+  "classification",
+  "labels",
+  "missionMetadata",
+  "securityLabels",
+  "custody",
+  "reply",
+  "payloadPresent",
+  "payloadOmitted",
+  "payloadOmittedReason",
+  "originalPayloadSizeBytes",
   "payloadSizeHeaderMalformed",
 ] as const;
 
 function fieldsOf(envelope: Envelope): object {
-  return { ...Object.fromEntries(fieldNames.map((name) => [name, envelope[name]])), headers: [...envelope.headers], body: Buffer.from(envelope.data).toString("hex"), key: envelope.idempotencyKey() };
+  return {
+    ...Object.fromEntries(fieldNames.map((name) => [name, envelope[name]])),
+    headers: [...envelope.headers],
+    body: Buffer.from(envelope.data).toString("hex"),
+    key: envelope.idempotencyKey(),
+  };
 }
 
 /** Stores the snapshot as text and reads it back. */
@@ -24,8 +52,21 @@ function stored(envelope: Envelope): JsonObject {
 
 describe("FW-META-09 the way back", () => {
   test("FW-META-09 a stored record yields the same fields, security labels, custody and mission metadata among them", () => {
-    const known = { missionMetadata: { a: { b: [1, "x"] } }, securityLabels: { owner: "o", labels: ["l"] }, custody: { schema: "nats_sinks.custody.v1", payload_hash: "00" } };
-    const envelope = sampleEnvelope({ known, origin: { account: "A", domain: "hub" }, headers: [["Nats-Msg-Id", "id"], ["Nats-Sinks-Priority", "high"], ["Nats-Sinks-Labels", "a;b"]], position: { ...samplePosition, streamSequence: 2n ** 63n, deliveryCount: 4 } });
+    const known = {
+      missionMetadata: { a: { b: [1, "x"] } },
+      securityLabels: { owner: "o", labels: ["l"] },
+      custody: { schema: "nats_sinks.custody.v1", payload_hash: "00" },
+    };
+    const envelope = sampleEnvelope({
+      known,
+      origin: { account: "A", domain: "hub" },
+      headers: [
+        ["Nats-Msg-Id", "id"],
+        ["Nats-Sinks-Priority", "high"],
+        ["Nats-Sinks-Labels", "a;b"],
+      ],
+      position: { ...samplePosition, streamSequence: 2n ** 63n, deliveryCount: 4 },
+    });
     const again = envelopeFromSnapshot(stored(envelope), envelope.data, { account: "A", custody: known.custody });
     expect(fieldsOf(again)).toEqual(fieldsOf(envelope));
     expect(again.metadataJsonText(5n)).toBe(envelope.metadataJsonText(5n));
@@ -47,7 +88,10 @@ describe("FW-META-09 the way back", () => {
 
   test("FW-META-09 values are those of the record, whatever the configuration says since", () => {
     const envelope = sampleEnvelope();
-    const messageMetadata = compileMessageMetadata({ ...defaultMessageMetadataSection, rules: [{ subject: ">", priority: "new", labels: ["new"] }] });
+    const messageMetadata = compileMessageMetadata({
+      ...defaultMessageMetadataSection,
+      rules: [{ subject: ">", priority: "new", labels: ["new"] }],
+    });
     const again = envelopeFromSnapshot(stored(envelope), envelope.data, { messageMetadata, idempotencyKey: "js:1:old:::1:2" });
     expect([again.priority, again.labels, again.idempotencyKey()]).toEqual([null, [], "js:1:old:::1:2"]);
   });
@@ -58,12 +102,21 @@ describe("FW-META-09 the way back", () => {
     expect([payload, stream_created_at, delivery_count]).not.toContain(undefined);
     const document = { ...rest, jetstream: { ...older, redelivered: true } } as JsonObject;
     const again = envelopeFromSnapshot(document, Buffer.from("x"));
-    expect([again.streamCreatedAt, again.deliveryCount, again.redelivered, again.timestampNs, again.payloadPresent]).toEqual([null, null, true, 1_767_225_600_123_456_789n, true]);
+    expect([again.streamCreatedAt, again.deliveryCount, again.redelivered, again.timestampNs, again.payloadPresent]).toEqual([
+      null,
+      null,
+      true,
+      1_767_225_600_123_456_789n,
+      true,
+    ]);
   });
 
   test("FW-META-09 every ingested message comes back (property)", () => {
     const value = fc.string({ unit: "grapheme" }).filter((text) => !/[\r\n]/.test(text));
-    const header = fc.tuple(fc.constantFrom("Nats-Msg-Id", "Nats-Msg-Size", "Nats-Sinks-Priority", "Nats-Sinks-Labels", "X-A", "x-a", "__proto__"), fc.oneof(value, fc.constantFrom("12", "0", "a;b")));
+    const header = fc.tuple(
+      fc.constantFrom("Nats-Msg-Id", "Nats-Msg-Size", "Nats-Sinks-Priority", "Nats-Sinks-Labels", "X-A", "x-a", "__proto__"),
+      fc.oneof(value, fc.constantFrom("12", "0", "a;b")),
+    );
     const fields = fc.record({
       subject: fc.constantFrom("a", "a.b", "\u00e9.\u{1f600}"),
       reply: fc.option(value),

@@ -107,7 +107,12 @@ describe("FW-ENV-03 header blocks", () => {
   });
 
   test("FW-ENV-03 what is no block is headers_malformed", () => {
-    for (const bytes of [Buffer.from("HTTP/1.1\r\nA: b\r\n\r\n"), Buffer.from(""), block("Bad Name: x"), Buffer.concat([block("A: b"), Buffer.from([0xff])])]) {
+    for (const bytes of [
+      Buffer.from("HTTP/1.1\r\nA: b\r\n\r\n"),
+      Buffer.from(""),
+      block("Bad Name: x"),
+      Buffer.concat([block("A: b"), Buffer.from([0xff])]),
+    ]) {
       expect(thrownBy(() => parseHeaderBlock(bytes)).code).toBe("headers_malformed");
     }
   });
@@ -126,23 +131,32 @@ describe("FW-ENV-03 header blocks", () => {
   test("FW-ENV-03 normalisation agrees with a plain model (property)", () => {
     const name = fc.constantFrom("A", "a", "B", "b ", " C", "", " ", "D\u0000", "Nats-Msg-Id", "nats-msg-id", "E", "F", "G", "H", "I", "J");
     fc.assert(
-      fc.property(fc.array(fc.tuple(name, fc.string().filter((text) => !/[\r\n]/.test(text))), { maxLength: 40 }), (pairs) => {
-        const model = new Map<string, { name: string; values: string[] }>();
-        let dropped = 0;
-        for (const [given, value] of pairs) {
-          const trimmed = given.trim();
-          if (trimmed === "" || trimmed.includes("\u0000")) dropped += 1;
-          else {
-            const entry = model.get(trimmed.toLowerCase()) ?? { name: trimmed, values: [] };
-            entry.values.push(value.trim());
-            model.set(trimmed.toLowerCase(), entry);
+      fc.property(
+        fc.array(
+          fc.tuple(
+            name,
+            fc.string().filter((text) => !/[\r\n]/.test(text)),
+          ),
+          { maxLength: 40 },
+        ),
+        (pairs) => {
+          const model = new Map<string, { name: string; values: string[] }>();
+          let dropped = 0;
+          for (const [given, value] of pairs) {
+            const trimmed = given.trim();
+            if (trimmed === "" || trimmed.includes("\u0000")) dropped += 1;
+            else {
+              const entry = model.get(trimmed.toLowerCase()) ?? { name: trimmed, values: [] };
+              entry.values.push(value.trim());
+              model.set(trimmed.toLowerCase(), entry);
+            }
           }
-        }
-        const headers = normaliseHeaders(pairs);
-        expect([...headers]).toEqual([...model.values()].map((entry) => [entry.name, entry.values.join(",")]));
-        expect(headers.dropped).toBe(dropped);
-        for (const [folded, entry] of model) expect(headers.get(folded.toUpperCase())).toBe(entry.values.join(","));
-      }),
+          const headers = normaliseHeaders(pairs);
+          expect([...headers]).toEqual([...model.values()].map((entry) => [entry.name, entry.values.join(",")]));
+          expect(headers.dropped).toBe(dropped);
+          for (const [folded, entry] of model) expect(headers.get(folded.toUpperCase())).toBe(entry.values.join(","));
+        },
+      ),
     );
   });
 });

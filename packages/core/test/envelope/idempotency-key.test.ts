@@ -6,7 +6,9 @@ import { sampleEnvelope, samplePosition, thrownBy } from "./sample-envelope.js";
 
 const created = 1_767_323_045_123_456_789n;
 const hostile = fc.oneof(
-  fc.string({ unit: fc.constantFrom(":", "%", "a", "A", "3", "\u00e9", "\ud800", "\udc00", "\ufffd", "\u{1f600}", ".", "_", "-", "~", " ") }),
+  fc.string({
+    unit: fc.constantFrom(":", "%", "a", "A", "3", "\u00e9", "\ud800", "\udc00", "\ufffd", "\u{1f600}", ".", "_", "-", "~", " "),
+  }),
   fc.string({ unit: "binary" }),
 );
 
@@ -19,11 +21,15 @@ describe("FW-ENV-06 idempotency key", () => {
   test("FW-ENV-06 account and domain come from the configured origin, never from the ack subject", () => {
     const reply = "$JS.ACK.otherdomain.ACCOUNTHASH.EVENTS.sink.1.42.7.1767225600123456789.3.rnd";
     expect(sampleEnvelope({ reply }).idempotencyKey()).toBe(`js:1:::EVENTS:${created}:42`);
-    expect(sampleEnvelope({ reply, origin: { account: "A:1", domain: "hub" } }).idempotencyKey()).toBe(`js:1:A%3A1:hub:EVENTS:${created}:42`);
+    expect(sampleEnvelope({ reply, origin: { account: "A:1", domain: "hub" } }).idempotencyKey()).toBe(
+      `js:1:A%3A1:hub:EVENTS:${created}:42`,
+    );
   });
 
   test("FW-ENV-06 without a sequence the id counts, then subject and body", () => {
-    expect(sampleEnvelope({ position: null, headers: [["Nats-Msg-Id", "a:b/\u00e9"]] }).idempotencyKey()).toBe("id:1:EVENTS:a%3Ab%2F%C3%A9");
+    expect(sampleEnvelope({ position: null, headers: [["Nats-Msg-Id", "a:b/\u00e9"]] }).idempotencyKey()).toBe(
+      "id:1:EVENTS:a%3Ab%2F%C3%A9",
+    );
     expect(sampleEnvelope({ position: null, origin: { stream: null }, headers: [["message-id", "x"]] }).idempotencyKey()).toBe("id:1::x");
     const hex = createHash("sha256").update('{"n":1}').digest("hex");
     expect(sampleEnvelope({ position: null }).idempotencyKey()).toBe(`sha256:1:events.a:${hex}`);
@@ -81,7 +87,10 @@ describe("FW-ENV-06 idempotency key", () => {
   });
 
   test("FW-ENV-06 encoding is injective, also over lone surrogates (property)", () => {
-    fc.assert(fc.property(hostile, hostile, (one, two) => one === two || encodeKeyPart(one) !== encodeKeyPart(two)), { numRuns: 2000 });
+    fc.assert(
+      fc.property(hostile, hostile, (one, two) => one === two || encodeKeyPart(one) !== encodeKeyPart(two)),
+      { numRuns: 2000 },
+    );
     expect(new Set(["\ud800", "\udc00", "\ufffd", "\ud800\udc00", "%ED%A0%80"].map(encodeKeyPart)).size).toBe(5);
   });
 

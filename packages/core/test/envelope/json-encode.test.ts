@@ -13,7 +13,12 @@ describe("the JSON encoder (WO-VAL-07)", () => {
   });
 
   test("WO-VAL-07 members stand in the order given, dates in UTC, bytes as base64, without white space", () => {
-    const value = { z: new Date("2026-01-02T03:04:05.006+01:00"), a: Buffer.from([0xff, 0x00]), m: [null, true, 1.5, "\u00e9\u0000"], s: new Uint8Array([1, 2, 3]).subarray(1) };
+    const value = {
+      z: new Date("2026-01-02T03:04:05.006+01:00"),
+      a: Buffer.from([0xff, 0x00]),
+      m: [null, true, 1.5, "\u00e9\u0000"],
+      s: new Uint8Array([1, 2, 3]).subarray(1),
+    };
     expect(encodeJson(value)).toBe('{"z":"2026-01-02T02:04:05.006Z","a":"/wA=","m":[null,true,1.5,"\u00e9\\u0000"],"s":"AgM="}');
     expect(encodeJson(-0)).toBe("0");
     expect(encodeJson(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}');
@@ -25,7 +30,7 @@ describe("the JSON encoder (WO-VAL-07)", () => {
 
   test.each([
     ["undefined", { a: [1, undefined] }, "$.a[1]"],
-    ["a hole", { a: [, 1] }, "$.a[0]"], // biome-ignore lint/suspicious/noSparseArray: the case itself
+    ["a hole", { a: new Array(1) }, "$.a[0]"],
     ["a function", { a: { toJSON: () => 1 } }, "$.a.toJSON"],
     ["a symbol", [Symbol("s")], "$[0]"],
     ["NaN", { a: Number.NaN }, "$.a"],

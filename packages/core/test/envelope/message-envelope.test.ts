@@ -9,7 +9,11 @@ function reachable(root: unknown): Set<unknown> {
   const walk = (value: unknown): void => {
     if (typeof value !== "object" || value === null || value === Object.prototype || value instanceof Uint8Array || seen.has(value)) return;
     seen.add(value);
-    for (let holder: object | null = value; holder !== null && holder !== Object.prototype && holder !== Array.prototype; holder = Object.getPrototypeOf(holder) as object | null) {
+    for (
+      let holder: object | null = value;
+      holder !== null && holder !== Object.prototype && holder !== Array.prototype;
+      holder = Object.getPrototypeOf(holder) as object | null
+    ) {
       for (const name of Reflect.ownKeys(holder)) {
         if (name === "constructor") continue;
         const descriptor = Object.getOwnPropertyDescriptor(holder, name);
@@ -32,13 +36,30 @@ describe("FW-ENV-01 a frozen envelope", () => {
     expect(envelope.subject).toBe("events.a");
     const { value } = envelope.payloadForJsonStorage();
     const snapshot = envelope.metadataForJsonStorage(5n);
-    for (const part of [envelope.headers, envelope.labels, value, snapshot, snapshot.headers, snapshot.jetstream, snapshot.timestamps, snapshot.freshness, snapshot.nats.reserved_headers_present]) {
+    for (const part of [
+      envelope.headers,
+      envelope.labels,
+      value,
+      snapshot,
+      snapshot.headers,
+      snapshot.jetstream,
+      snapshot.timestamps,
+      snapshot.freshness,
+      snapshot.nats.reserved_headers_present,
+    ]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
   });
 
   test("FW-ENV-01 no acknowledgement verb and no client object can be reached", () => {
-    const client = { ack: () => true, nak: () => true, term: () => true, working: () => true, ackAck: () => true, headers: [["A", "b"]] as [string, string][] };
+    const client = {
+      ack: () => true,
+      nak: () => true,
+      term: () => true,
+      working: () => true,
+      ackAck: () => true,
+      headers: [["A", "b"]] as [string, string][],
+    };
     const envelope = sampleEnvelope({ readHeaders: () => normaliseHeaders(client.headers) });
     for (const object of reachable(envelope)) {
       expect(object).not.toBe(client);
@@ -63,22 +84,79 @@ describe("FW-ENV-02 fields", () => {
       origin: { domain: "hub", account: "A" },
     });
     const { data, headers, ...rest } = Object.fromEntries(
-      ["subject", "data", "headers", "stream", "consumer", "domain", "account", "streamCreatedAt", "streamSequence", "consumerSequence", "timestampNs", "receivedAtNs", "messageId", "deliveryCount", "redelivered", "pending", "priority", "classification", "labels", "missionMetadata", "securityLabels", "custody", "reply", "payloadPresent", "payloadOmitted", "payloadOmittedReason", "originalPayloadSizeBytes", "payloadSizeHeaderMalformed"].map((name) => [name, envelope[name as keyof typeof envelope]]),
+      [
+        "subject",
+        "data",
+        "headers",
+        "stream",
+        "consumer",
+        "domain",
+        "account",
+        "streamCreatedAt",
+        "streamSequence",
+        "consumerSequence",
+        "timestampNs",
+        "receivedAtNs",
+        "messageId",
+        "deliveryCount",
+        "redelivered",
+        "pending",
+        "priority",
+        "classification",
+        "labels",
+        "missionMetadata",
+        "securityLabels",
+        "custody",
+        "reply",
+        "payloadPresent",
+        "payloadOmitted",
+        "payloadOmittedReason",
+        "originalPayloadSizeBytes",
+        "payloadSizeHeaderMalformed",
+      ].map((name) => [name, envelope[name as keyof typeof envelope]]),
     );
     expect(Buffer.from(data as Uint8Array).toString()).toBe('{"n":1}');
     expect([...(headers as typeof envelope.headers).keys()]).toHaveLength(4);
     expect(rest).toEqual({
-      subject: "events.a", stream: "EVENTS", consumer: "sink", domain: "hub", account: "A", streamCreatedAt: "2026-01-02T03:04:05.123456789Z",
-      streamSequence: 42n, consumerSequence: 7n, timestampNs: 1_767_225_600_123_456_789n, receivedAtNs: 1_767_225_600_223_456_789n, messageId: "id-1",
-      deliveryCount: 1, redelivered: false, pending: 3, priority: "high", classification: "internal", labels: ["a", "b", "c"], missionMetadata: null,
-      securityLabels: null, custody: null, reply: "$JS.ACK.EVENTS.sink.1.42.7.1767225600123456789.3", payloadPresent: true, payloadOmitted: false,
-      payloadOmittedReason: null, originalPayloadSizeBytes: 7, payloadSizeHeaderMalformed: false,
+      subject: "events.a",
+      stream: "EVENTS",
+      consumer: "sink",
+      domain: "hub",
+      account: "A",
+      streamCreatedAt: "2026-01-02T03:04:05.123456789Z",
+      streamSequence: 42n,
+      consumerSequence: 7n,
+      timestampNs: 1_767_225_600_123_456_789n,
+      receivedAtNs: 1_767_225_600_223_456_789n,
+      messageId: "id-1",
+      deliveryCount: 1,
+      redelivered: false,
+      pending: 3,
+      priority: "high",
+      classification: "internal",
+      labels: ["a", "b", "c"],
+      missionMetadata: null,
+      securityLabels: null,
+      custody: null,
+      reply: "$JS.ACK.EVENTS.sink.1.42.7.1767225600123456789.3",
+      payloadPresent: true,
+      payloadOmitted: false,
+      payloadOmittedReason: null,
+      originalPayloadSizeBytes: 7,
+      payloadSizeHeaderMalformed: false,
     });
   });
 
   test("FW-ENV-02 outside JetStream everything of the position is null", () => {
     const envelope = sampleEnvelope({ position: null });
-    expect([envelope.streamSequence, envelope.consumerSequence, envelope.timestampNs, envelope.deliveryCount, envelope.redelivered, envelope.pending]).toEqual([null, null, null, null, null, null]);
+    expect([
+      envelope.streamSequence,
+      envelope.consumerSequence,
+      envelope.timestampNs,
+      envelope.deliveryCount,
+      envelope.redelivered,
+      envelope.pending,
+    ]).toEqual([null, null, null, null, null, null]);
   });
 
   test.each([
@@ -103,9 +181,18 @@ describe("FW-ENV-02 fields", () => {
   });
 
   test("FW-ENV-05 times and sequences beyond 2^53 keep every digit", () => {
-    const position = { ...samplePosition, streamSequence: 9_007_199_254_740_993n, consumerSequence: 18_446_744_073_709_551_615n, timestampNs: 1_767_225_600_123_456_789n };
+    const position = {
+      ...samplePosition,
+      streamSequence: 9_007_199_254_740_993n,
+      consumerSequence: 18_446_744_073_709_551_615n,
+      timestampNs: 1_767_225_600_123_456_789n,
+    };
     const envelope = sampleEnvelope({ position });
-    expect([envelope.streamSequence, envelope.consumerSequence, envelope.timestampNs]).toEqual([9_007_199_254_740_993n, 18_446_744_073_709_551_615n, 1_767_225_600_123_456_789n]);
+    expect([envelope.streamSequence, envelope.consumerSequence, envelope.timestampNs]).toEqual([
+      9_007_199_254_740_993n,
+      18_446_744_073_709_551_615n,
+      1_767_225_600_123_456_789n,
+    ]);
     expect(envelope.metadataJsonText()).toContain('"stream_sequence":9007199254740993,"consumer_sequence":18446744073709551615');
   });
 });
@@ -128,9 +215,13 @@ describe("FW-ENV-04 withheld bodies", () => {
     ["twelve", "abc", false, 3, true],
   ])("FW-ENV-04 Nats-Msg-Size %j with body %j", (size, data, omitted, original, malformed) => {
     const envelope = sampleEnvelope({ data, headers: size === null ? [["A", "b"]] : [["nats-msg-size", size]] });
-    expect([envelope.payloadOmitted, envelope.payloadPresent, envelope.payloadOmittedReason, envelope.originalPayloadSizeBytes, envelope.payloadSizeHeaderMalformed]).toEqual([
-      omitted, !omitted, omitted ? "headers_only" : null, original, malformed,
-    ]);
+    expect([
+      envelope.payloadOmitted,
+      envelope.payloadPresent,
+      envelope.payloadOmittedReason,
+      envelope.originalPayloadSizeBytes,
+      envelope.payloadSizeHeaderMalformed,
+    ]).toEqual([omitted, !omitted, omitted ? "headers_only" : null, original, malformed]);
   });
 });
 
@@ -143,9 +234,24 @@ describe("FW-ENV-11 lazy and at most once", () => {
         return normaliseHeaders([["Nats-Msg-Id", "a"]]);
       },
     });
-    void [envelope.subject, envelope.data, envelope.streamSequence, envelope.idempotencyKey(), envelope.text(), envelope.payloadForJsonStorage().text];
+    void [
+      envelope.subject,
+      envelope.data,
+      envelope.streamSequence,
+      envelope.idempotencyKey(),
+      envelope.text(),
+      envelope.payloadForJsonStorage().text,
+    ];
     expect(reads).toBe(0);
-    void [envelope.headers, envelope.messageId, envelope.priority, envelope.labels, envelope.payloadSizeHeaderMalformed, envelope.metadataJsonText(1n), envelope.metadataForJsonStorage()];
+    void [
+      envelope.headers,
+      envelope.messageId,
+      envelope.priority,
+      envelope.labels,
+      envelope.payloadSizeHeaderMalformed,
+      envelope.metadataJsonText(1n),
+      envelope.metadataForJsonStorage(),
+    ];
     expect(inspectEnvelope(envelope)).toBeNull();
     expect(reads).toBe(1);
   });
@@ -169,7 +275,14 @@ describe("FW-ENV-11 lazy and at most once", () => {
       expect(envelope.payloadForJsonStorage(mode)).toBe(payload);
       expect(payload.value).toBe(payload.value);
     }
-    void [envelope.text(), envelope.priority, envelope.classification, envelope.labels, envelope.metadataForJsonStorage(), envelope.metadataJsonText()];
+    void [
+      envelope.text(),
+      envelope.priority,
+      envelope.classification,
+      envelope.labels,
+      envelope.metadataForJsonStorage(),
+      envelope.metadataJsonText(),
+    ];
     expect(resolved).toBe(1);
     expect(decode).toHaveBeenCalledTimes(1);
     decode.mockRestore();
@@ -210,22 +323,36 @@ describe("the gate of ingestion", () => {
     expect(inspectEnvelope(envelope)).toBe(error);
     expect(error?.message).not.toContain("secret");
     expect(error?.message).toMatch(/"events\.a".*EVENTS.*42/);
-    expect([envelope.headers.size, envelope.messageId, envelope.priority, envelope.labels.length, envelope.payloadPresent]).toEqual([0, null, null, 0, true]);
+    expect([envelope.headers.size, envelope.messageId, envelope.priority, envelope.labels.length, envelope.payloadPresent]).toEqual([
+      0,
+      null,
+      null,
+      0,
+      true,
+    ]);
     expect(envelope.metadataForJsonStorage().headers).toEqual({});
     expect(envelope.idempotencyKey()).toMatch(/^js:1:/);
   });
 
-  test.each(["Nats-Sinks-Priority", "Nats-Sinks-Classification", "Nats-Sinks-Labels"])("FW-META-06 a control in %s rejects that message, without its value", (header) => {
-    for (const value of ["secret\u0001", "sec\u007fret", "a;b\u0009secret;c"]) {
-      const envelope = sampleEnvelope({ headers: [[header, value], ["Nats-Msg-Id", "id-1"]] });
-      const error = inspectEnvelope(envelope);
-      expect([error?.name, error?.code]).toEqual(["ValidationError", "validation_failed"]);
-      expect(error?.message).toMatch(/"events\.a".*EVENTS.*42/);
-      expect(error?.message).not.toContain("sec");
-      expect([envelope.priority, envelope.classification, envelope.labels, envelope.messageId]).toEqual([null, null, [], "id-1"]);
-      expect(envelope.headers.get(header)).toBe(value);
-    }
-  });
+  test.each(["Nats-Sinks-Priority", "Nats-Sinks-Classification", "Nats-Sinks-Labels"])(
+    "FW-META-06 a control in %s rejects that message, without its value",
+    (header) => {
+      for (const value of ["secret\u0001", "sec\u007fret", "a;b\u0009secret;c"]) {
+        const envelope = sampleEnvelope({
+          headers: [
+            [header, value],
+            ["Nats-Msg-Id", "id-1"],
+          ],
+        });
+        const error = inspectEnvelope(envelope);
+        expect([error?.name, error?.code]).toEqual(["ValidationError", "validation_failed"]);
+        expect(error?.message).toMatch(/"events\.a".*EVENTS.*42/);
+        expect(error?.message).not.toContain("sec");
+        expect([envelope.priority, envelope.classification, envelope.labels, envelope.messageId]).toEqual([null, null, [], "id-1"]);
+        expect(envelope.headers.get(header)).toBe(value);
+      }
+    },
+  );
 
   test("FW-META-06 controls in other headers and messages without headers pass", () => {
     expect(inspectEnvelope(sampleEnvelope({ headers: [["X-Other", "a\u0001b"]] }))).toBeNull();

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { normaliseHeaders } from "../../src/envelope/headers.js";
-import { type MessageMetadataSection, compileMessageMetadata, defaultMessageMetadataSection, joinLabels } from "../../src/envelope/message-metadata.js";
+import {
+  compileMessageMetadata,
+  defaultMessageMetadataSection,
+  joinLabels,
+  type MessageMetadataSection,
+} from "../../src/envelope/message-metadata.js";
 import { thrownBy } from "./sample-envelope.js";
 
 const compile = (changes: Partial<MessageMetadataSection> = {}) => compileMessageMetadata({ ...defaultMessageMetadataSection, ...changes });
@@ -22,7 +27,12 @@ describe("FW-META-05 precedence", () => {
 
   test("FW-META-05 a header that is present and not empty wins", () => {
     const given = headers(["NATS-SINKS-PRIORITY", " urgent "], ["x-class", "secret"], ["nats-sinks-labels", " a ;b;;a; c;"]);
-    expect(policy.resolve("events.audit.x", given)).toEqual({ priority: "urgent", classification: "secret", labels: ["a", "b", "c"], refused: null });
+    expect(policy.resolve("events.audit.x", given)).toEqual({
+      priority: "urgent",
+      classification: "secret",
+      labels: ["a", "b", "c"],
+      refused: null,
+    });
   });
 
   test("FW-META-05 a header that is present and empty means null, whatever rules and defaults say", () => {
@@ -31,14 +41,29 @@ describe("FW-META-05 precedence", () => {
   });
 
   test("FW-META-05 field by field the first matching rule that names it, then the default", () => {
-    expect(policy.resolve("events.audit.x", null)).toEqual({ priority: "high", classification: null, labels: ["audit", "retain"], refused: null });
-    expect(policy.resolve("events.other", null)).toEqual({ priority: "middle", classification: null, labels: ["base", "common"], refused: null });
+    expect(policy.resolve("events.audit.x", null)).toEqual({
+      priority: "high",
+      classification: null,
+      labels: ["audit", "retain"],
+      refused: null,
+    });
+    expect(policy.resolve("events.other", null)).toEqual({
+      priority: "middle",
+      classification: null,
+      labels: ["base", "common"],
+      refused: null,
+    });
     expect(policy.resolve("else", null)).toEqual({ priority: "low", classification: "open", labels: ["base", "common"], refused: null });
     expect(policy.resolve("other.x", null)).toEqual({ priority: "low", classification: null, labels: [], refused: null });
   });
 
   test("FW-META-05 each field is decided for itself", () => {
-    expect(policy.resolve("events.audit.x", headers(["X-Class", "mine"]))).toEqual({ priority: "high", classification: "mine", labels: ["audit", "retain"], refused: null });
+    expect(policy.resolve("events.audit.x", headers(["X-Class", "mine"]))).toEqual({
+      priority: "high",
+      classification: "mine",
+      labels: ["audit", "retain"],
+      refused: null,
+    });
   });
 
   test("FW-META-05 with nothing given and nothing configured all is null", () => {
@@ -49,7 +74,11 @@ describe("FW-META-05 precedence", () => {
 
 describe("FW-META-06 values", () => {
   test("FW-META-06 the refused field is named, the others stand", () => {
-    expect(compile().resolve("a", headers(["Nats-Sinks-Priority", "a\u0000"], ["Nats-Sinks-Classification", "c"]))).toEqual({ ...nothing, classification: "c", refused: "priority" });
+    expect(compile().resolve("a", headers(["Nats-Sinks-Priority", "a\u0000"], ["Nats-Sinks-Classification", "c"]))).toEqual({
+      ...nothing,
+      classification: "c",
+      refused: "priority",
+    });
     expect(compile().resolve("a", headers(["Nats-Sinks-Labels", "a;\u001bb"])).refused).toBe("labels");
   });
 

@@ -41,19 +41,32 @@ describe("FW-PAY-01 payload modes", () => {
   });
 
   test("FW-PAY-01 the facts are those of the original body in every mode", () => {
-    for (const [bytes, format] of [[json, "json"], [text, "text"], [binary, "bytes"]] as const) {
+    for (const [bytes, format] of [
+      [json, "json"],
+      [text, "text"],
+      [binary, "bytes"],
+    ] as const) {
       for (const mode of modes) {
         const envelope = sampleEnvelope({ data: bytes });
         if (/^payload_not/.test(outcome(bytes, mode) as string)) continue;
         const payload = envelope.payloadForJsonStorage(mode);
         const wrapped = format !== "json" || mode === "text_envelope" || mode === "bytes_envelope";
-        expect([payload.originalFormat, payload.wrapped, payload.sha256, payload.sizeBytes]).toEqual([format, wrapped, sha256(bytes), bytes.length]);
+        expect([payload.originalFormat, payload.wrapped, payload.sha256, payload.sizeBytes]).toEqual([
+          format,
+          wrapped,
+          sha256(bytes),
+          bytes.length,
+        ]);
       }
     }
   });
 
   test("FW-PAY-01 value and text say the same (property)", () => {
-    const body = fc.oneof(fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))), fc.string().map((each) => Buffer.from(each)), fc.uint8Array().map((each) => Buffer.from(each)));
+    const body = fc.oneof(
+      fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))),
+      fc.string().map((each) => Buffer.from(each)),
+      fc.uint8Array().map((each) => Buffer.from(each)),
+    );
     fc.assert(
       fc.property(body, fc.constantFrom<PayloadMode>("json_or_envelope", "bytes_envelope"), (bytes, mode) => {
         const payload = sampleEnvelope({ data: bytes }).payloadForJsonStorage(mode);
@@ -75,12 +88,24 @@ describe("FW-PAY-02 the wrapper", () => {
   test("FW-PAY-02 is exactly the documented object", () => {
     const payload = sampleEnvelope({ data: text }).payloadForJsonStorage();
     expect(JSON.parse(payload.text)).toStrictEqual({
-      _nats_sinks: { payload_envelope_version: 1, payload_format: "text", payload_encoding: "utf-8", sha256: sha256(text), size_bytes: text.length },
+      _nats_sinks: {
+        payload_envelope_version: 1,
+        payload_format: "text",
+        payload_encoding: "utf-8",
+        sha256: sha256(text),
+        size_bytes: text.length,
+      },
       payload: text.toString(),
     });
     const bytes = sampleEnvelope({ data: binary }).payloadForJsonStorage();
     expect(JSON.parse(bytes.text)).toStrictEqual({
-      _nats_sinks: { payload_envelope_version: 1, payload_format: "bytes", payload_encoding: "base64", sha256: sha256(binary), size_bytes: 4 },
+      _nats_sinks: {
+        payload_envelope_version: 1,
+        payload_format: "bytes",
+        payload_encoding: "base64",
+        sha256: sha256(binary),
+        size_bytes: 4,
+      },
       payload: "//4AAQ==",
     });
   });
@@ -107,20 +132,27 @@ describe("FW-PAY-02 the wrapper", () => {
 });
 
 describe("FW-PAY-05 documents that look like ours", () => {
-  test.each(['{"_nats_sinks":1}', '{"a":1,"_nats_sinks":{}}', '{"_nats_sinks_encryption":null}', '{"\\u005fnats_sinks":1}', '{"_nat\\u0073_sinks":1}', ' {"a":{},"\\u005f\\u006eats_sinks_encryption":2}'])(
-    "FW-PAY-05 %s is wrapped as text",
-    (document) => {
-      for (const mode of ["json_or_envelope", "json_only"] as const) {
-        const payload = sampleEnvelope({ data: document }).payloadForJsonStorage(mode);
-        expect([payload.originalFormat, payload.wrapped, payload.text]).toEqual(["json", true, textWrapper(Buffer.from(document))]);
-      }
-    },
-  );
+  test.each([
+    '{"_nats_sinks":1}',
+    '{"a":1,"_nats_sinks":{}}',
+    '{"_nats_sinks_encryption":null}',
+    '{"\\u005fnats_sinks":1}',
+    '{"_nat\\u0073_sinks":1}',
+    ' {"a":{},"\\u005f\\u006eats_sinks_encryption":2}',
+  ])("FW-PAY-05 %s is wrapped as text", (document) => {
+    for (const mode of ["json_or_envelope", "json_only"] as const) {
+      const payload = sampleEnvelope({ data: document }).payloadForJsonStorage(mode);
+      expect([payload.originalFormat, payload.wrapped, payload.text]).toEqual(["json", true, textWrapper(Buffer.from(document))]);
+    }
+  });
 
-  test.each(['{"a":{"_nats_sinks":1}}', '[{"_nats_sinks":1}]', '"_nats_sinks"', '{"_nats_sinks_":1,"_Nats_sinks":2,"nats_sinks":3}', '{"a":"_nats_sinks"}'])(
-    "FW-PAY-05 %s is data",
-    (document) => expect(sampleEnvelope({ data: document }).payloadForJsonStorage().wrapped).toBe(false),
-  );
+  test.each([
+    '{"a":{"_nats_sinks":1}}',
+    '[{"_nats_sinks":1}]',
+    '"_nats_sinks"',
+    '{"_nats_sinks_":1,"_Nats_sinks":2,"nats_sinks":3}',
+    '{"a":"_nats_sinks"}',
+  ])("FW-PAY-05 %s is data", (document) => expect(sampleEnvelope({ data: document }).payloadForJsonStorage().wrapped).toBe(false));
 
   test("FW-PAY-05 the mark is found behind many members", () => {
     const members = Array.from({ length: 50 }, (_, position) => `"m${position}":{"_nats_sinks":1}`);
@@ -162,7 +194,15 @@ describe("FW-FILE-08 a withheld body", () => {
   test.each(modes)("FW-FILE-08 under %s it is null and marked as omitted", (mode) => {
     const envelope = sampleEnvelope({ data: "", headers: [["Nats-Msg-Size", "4096"]] });
     const payload = envelope.payloadForJsonStorage(mode);
-    expect({ ...payload }).toEqual({ originalFormat: "omitted", wrapped: false, sha256: null, sizeBytes: 0, text: "null", lineText: "null", value: null });
+    expect({ ...payload }).toEqual({
+      originalFormat: "omitted",
+      wrapped: false,
+      sha256: null,
+      sizeBytes: 0,
+      text: "null",
+      lineText: "null",
+      value: null,
+    });
     expect(envelope.text()).toBeNull();
   });
 });
