@@ -10,12 +10,12 @@ const tasks = {
   bench: (args) => [build, ["node", "tooling/bench/bench.mjs", ...args]],
   check: (args) => [
     [
-      ...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package", "documents", "surface"),
+      ...turbo("lint", "layout", "unused", "types", "test:unit", "build", "package", "documents", "surface", "reference"),
       "--continue=dependencies-successful",
       ...args,
     ],
   ],
-  fix: () => [["biome", "check", "--write", "."], build, ["node", "tooling/api/check.mjs", "--write"]],
+  fix: () => [["biome", "check", "--write", "."], build, ["node", "tooling/api/check.mjs", "--write"], ["node", "tooling/reference/generate.mjs"]],
   "release-version": () => [
     ["changeset", "version"],
     ["pnpm", "install", "--lockfile-only", "--no-frozen-lockfile"],

@@ -122,6 +122,7 @@ function deadLettersOf(configuration: Configuration, source: JetStreamSource, te
       publish: (target, body, headers, id) => publishWithId(source.link.client, target, body, headers, id, publishTimeoutMs),
       streamOf: (target) => streamOfSubject(source.link.manager, target),
       holds: (target, sequence) => streamHolds(source.link.manager, target, sequence),
+      maxPayload: () => source.link.maxPayload,
     },
     { subject, stream, maxInFlight: max_in_flight, backoff: retryPolicy(configuration) },
     telemetry,

@@ -10,7 +10,15 @@ export interface DeadLetterPort {
   /** The stream that captures the subject, or null. */
   streamOf(subject: string): Promise<string | null>;
   holds(stream: string, sequence: number): Promise<boolean>;
+  /** Largest message the server takes, in bytes. */
+  maxPayload(): number;
 }
+
+/** In the stream; given up because the process leaves; or larger than the server takes. */
+export type DeadLetterResult = "published" | "aborted" | "too_large";
+
+/** Bytes of a publication besides its body and its own headers: the id and the protocol's words. */
+const protocolBytes = 512;
 
 /** Where dead letters go. */
 export interface DeadLetterSettings {
@@ -45,17 +53,18 @@ export class DeadLetters {
     this.#stream = settings.stream;
   }
 
-  /** Resolves true when the letter is in the stream; false when `signal` aborted before. */
-  async publish(letter: DeadLetter, signal: AbortSignal): Promise<boolean> {
+  /** Resolves when the letter is in the stream, or cannot get there. */
+  async publish(letter: DeadLetter, signal: AbortSignal): Promise<DeadLetterResult> {
+    if (sizeOf(letter) > this.#port.maxPayload()) return "too_large";
     await this.#enter();
     try {
       for (let failures = 0; !signal.aborted; ) {
-        if (await this.#attempt(letter)) return true;
+        if (await this.#attempt(letter)) return "published";
         failures += 1;
         this.#telemetry.count("dlq_errors_total");
         await pause(Math.max(leastPauseMs, backoffDelay(this.#settings.backoff, failures, this.#random)), signal);
       }
-      return false;
+      return "aborted";
     } finally {
       this.#leave();
     }
@@ -105,4 +114,11 @@ export class DeadLetters {
     if (next === undefined) this.#active -= 1;
     else next();
   }
+}
+
+/** Bytes of a letter as the server counts them; header values are ASCII by now. */
+function sizeOf({ body, headers }: DeadLetter): number {
+  let size = body.length + protocolBytes;
+  for (const [name, value] of headers) size += name.length + value.length + 4;
+  return size;
 }

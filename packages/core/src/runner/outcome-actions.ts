@@ -263,8 +263,12 @@ export class OutcomeActions {
       telemetry.log("error", "a dead letter cannot be made; the message is held", { code: toSinkError(fault).code });
       return this.#hold(entry, false);
     }
-    const published = await deadLetters.publish(letter, signal);
-    if (!published || !flight.has(entry)) return;
+    const result = await deadLetters.publish(letter, signal);
+    if (result === "aborted" || !flight.has(entry)) return;
+    if (result === "too_large") {
+      this.#parts.telemetry.log("error", "a dead letter is too large for the server; its message is held", { stream_sequence: entry.sequence });
+      return this.#hold(entry, false);
+    }
     counters.deadLettered += 1;
     entry.state = "settling";
     lanes.settleWrite(entry);
