@@ -51,10 +51,6 @@ export class FakeDeadLetterPort implements DeadLetterPort {
     return this.limit;
   }
 
-  maxPayload(): number {
-    return 1_048_576;
-  }
-
   async holds(_stream: string, sequence: number): Promise<boolean> {
     this.beforeRead();
     return this.entries.has(sequence);

@@ -28,7 +28,7 @@ describe("health", () => {
     ["FW-RUN-19", { breakerOpen: true, breakerCode: "no_space" }, /^destination_unavailable.*no_space/],
     ["FW-RUN-19", { breakerOpen: true }, /^destination_unavailable.*unknown/],
     ["FW-RUN-16", { stuckWrites: 2 }, /^write_stuck: 2/],
-    ["FW-RUN-38", { held: 500, oldestHeld: "17" }, /^held_limit: 500 .*17/],
+    ["FW-RUN-38", { held: 500, oldestHeld: 17 }, /^held_limit: 500 .*17/],
     ["FW-RUN-12", { secondClient: true }, /^second_client/],
     ["FW-RUN-38", { windowFull: true }, /^window_full/],
   ] as const)("%s %j is red", (_id, facts, expected) => {
@@ -38,8 +38,8 @@ describe("health", () => {
   });
 
   test.each([
-    [{ held: 499, oldestHeld: "1" }],
-    [{ held: 100_000, oldestHeld: "1", heldLimit: null }],
+    [{ held: 499, oldestHeld: 1 }],
+    [{ held: 100_000, oldestHeld: 1, heldLimit: null }],
     [{ held: 0, heldLimit: 0 }],
   ])("FW-RUN-38 held messages below half of the window stay green: %j", (facts) => {
     expect(healthReasons({ ...well, ...facts })).toEqual([]);
