@@ -152,6 +152,16 @@ describe("sinks dlq show", () => {
     expect(JSON.parse(stdout)).toMatchObject({ payload: "/wA=", payload_encoding: "base64" });
   });
 
+  test("FW-CLI-11 an entry as large as the server takes is read whole", async () => {
+    await using job = await pipelineCase(nats);
+    const config = await withDeadLetters(job, []);
+    const payload = "x".repeat(700_000);
+    const record = { dlq_version: 1, payload_base64: Buffer.from(payload).toString("base64"), subject: "events.x" };
+    await job.publish([{ subject: job.deadLetters.subject, body: JSON.stringify(record) }]);
+    const { exitCode, stdout } = await job.run("dlq", "show", config, "1", "--format", "json");
+    expect([exitCode, JSON.parse(stdout).payload === payload]).toEqual([0, true]);
+  });
+
   test("FW-CLI-02 no entry at the sequence is exit 4, and a message on another subject is no entry", async () => {
     await using job = await pipelineCase(nats);
     const config = await withDeadLetters(job, []);

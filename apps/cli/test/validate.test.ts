@@ -121,6 +121,53 @@ describe("sinks validate", () => {
   });
 });
 
+describe("bad input", () => {
+  const nats = { url: "nats://127.0.0.1:1", stream: "EVENTS", consumer: "sink", subject: "events.>" };
+
+  test.each<[string, string | object, RegExp]>([
+    [
+      "a batch over max_ack_pending",
+      settings({ consumer_management: { max_ack_pending: 10 }, delivery: { batch_size: 100 } }),
+      /^delivery\.batch_size: /,
+    ],
+    [
+      "a dead-letter subject inside the own filter",
+      settings({ dead_letter: { enabled: true, subject: "events.dead" } }),
+      /^dead_letter\.subject: /,
+    ],
+    ["max_deliver 1", settings({ consumer_management: { max_deliver: 1 } }), /^consumer_management\.max_deliver: /],
+    ["a login in the URL", settings({ nats: { ...nats, url: `nats://bob:${secret}@host` } }), /^nats\.url: /],
+    ["a feature of a later release", settings({ metrics: { enabled: true } }), /^metrics\.enabled: /],
+    ["payload logging", settings({ logging: { payload_logging: true } }), /^logging\.payload_logging: /],
+    ["a YAML alias", "nats: &a { stream: EVENTS }\nsink: *a\n", /bad\.yaml: line \d+, column \d+: /],
+    ["text that is no configuration", `{ "nats": "${secret}"`, /bad\.yaml: line \d+, column \d+: /],
+    ["a huge file", `# ${"x".repeat(1_100_000)}\n`, /bad\.yaml: larger than 1 MiB/],
+    ["an empty file", "", /^configuration: /],
+  ])("FW-CFG-03, FW-CLI-02 %s: exit 2, one line with the key and the remedy, nothing started", async (_, content, expected) => {
+    const file = await project.file("bad.yaml", content);
+    for (const commandLine of [
+      ["validate", file],
+      ["run", file],
+      ["run", file, "--dry-run"],
+      ["test-sink", file],
+    ]) {
+      const { exitCode, stdout, stderr } = await invokeIn(project, commandLine);
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^sinks: [^\n]+\n$/);
+      expect(stderr.slice("sinks: ".length)).toMatch(expected);
+      expect(stderr).not.toContain(secret);
+    }
+  });
+
+  test("FW-CLI-02 a folder, and a file in a folder that is none, are exit 2 and one line", async () => {
+    for (const file of [project.folder, `${project.folder}/package.json/x`]) {
+      const { exitCode, stderr } = await invokeIn(project, ["validate", file]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/^sinks: [^\n]+\n$/);
+    }
+  });
+});
+
 describe("sinks config show", () => {
   test("FW-CLI-11, FW-CFG-04 shows every default, and secrets redacted in the sections and in the sink", async () => {
     const nats = { url: "nats://127.0.0.1:1", stream: "EVENTS", consumer: "sink", subject: "events.>", user: "bob", password: secret };
