@@ -15,7 +15,12 @@ const tasks = {
       ...args,
     ],
   ],
-  fix: () => [["biome", "check", "--write", "."], build, ["node", "tooling/api/check.mjs", "--write"], ["node", "tooling/reference/generate.mjs"]],
+  fix: () => [
+    ["biome", "check", "--write", "."],
+    build,
+    ["node", "tooling/api/check.mjs", "--write"],
+    ["node", "tooling/reference/generate.mjs"],
+  ],
   "release-version": () => [
     ["changeset", "version"],
     ["pnpm", "install", "--lockfile-only", "--no-frozen-lockfile"],

@@ -1,14 +1,14 @@
 export {
   type EnsureSchemaAbility,
   type HealthcheckAbility,
-  type LookupAbility,
-  type OrderedBatchesAbility,
-  type RetrySafetyAbility,
   hasEnsureSchema,
   hasHealthcheck,
   hasLookup,
   hasOrderedBatches,
   hasRetrySafety,
+  type LookupAbility,
+  type OrderedBatchesAbility,
+  type RetrySafetyAbility,
 } from "./connector/abilities.js";
 export {
   type Connector,
@@ -19,12 +19,12 @@ export {
   isConnector,
 } from "./connector/define-connector.js";
 export type { Sink, SinkContext, WriteContext, WriteOutcome } from "./connector/sink.js";
-export { type EnvelopeFields, createEnvelope } from "./envelope/create-envelope.js";
+export { createEnvelope, type EnvelopeFields, type GivenHeaders } from "./envelope/create-envelope.js";
 export type { Envelope } from "./envelope/envelope.js";
 export { envelopeFromSnapshot } from "./envelope/envelope-from-snapshot.js";
 export type { HeaderMap } from "./envelope/headers.js";
 export { digestKey, encodeKeyPart } from "./envelope/idempotency-key.js";
-export { type JsonObject, type JsonValue, NumberToken, isNumberToken } from "./envelope/json.js";
+export { isNumberToken, type JsonArray, type JsonObject, type JsonValue, NumberToken } from "./envelope/json.js";
 export { encodeCanonicalJson, encodeJson, quoteJson } from "./envelope/json-encode.js";
 export type { MetadataSnapshot } from "./envelope/metadata-snapshot.js";
 export type { NormalizedPayload, PayloadFormat, PayloadMode } from "./envelope/payload.js";
@@ -39,6 +39,9 @@ export {
   DestinationUnavailableError,
   type ErrorKind,
   type ErrorOptions,
+  isErrorKind,
+  isSinkError,
+  isSinksError,
   NotAttemptedError,
   PermanentSinkError,
   PolicyViolationError,
@@ -51,9 +54,6 @@ export {
   TemporarySinkError,
   UnknownOutcomeError,
   ValidationError,
-  isErrorKind,
-  isSinkError,
-  isSinksError,
 } from "./error/errors.js";
-export { Secret, isSecret, secretOption } from "./option/secret.js";
-export { type LogFields, type LogLevel, type Telemetry, silentTelemetry } from "./telemetry/port.js";
+export { isSecret, Secret, secretOption } from "./option/secret.js";
+export { type LogFields, type LogLevel, silentTelemetry, type Telemetry } from "./telemetry/port.js";

@@ -1,4 +1,4 @@
-import { type SinkError, TemporarySinkError, isSinkError } from "./errors.js";
+import { isSinkError, type SinkError, TemporarySinkError } from "./errors.js";
 
 /** Gives any thrown value the class the runner decides by: what is not of the family is temporary and budgeted. */
 export function toSinkError(value: unknown): SinkError {

@@ -1,7 +1,7 @@
+import type { Configuration } from "../config/schema.js";
 import { hasOrderedBatches } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
-import type { Configuration } from "../config/schema.js";
-import { type EnvelopeOrigin, createEnvelopeOrigin } from "../envelope/envelope-origin.js";
+import { createEnvelopeOrigin, type EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
 import type { Epoch } from "../source/epoch.js";
 import { JetStreamSource } from "../source/jetstream-source.js";

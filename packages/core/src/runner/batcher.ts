@@ -23,7 +23,13 @@ const wait: BatcherDecision = Object.freeze({ kind: "wait" });
  * With a free slot a full buffer closes at once; a partial one waits until `lingerMs` after its first message, which is
  * at once without linger. With no free slot it grows. An empty batch is never closed; stopping closes a partial one.
  */
-export function decideBatch(settings: BatcherSettings, buffered: Buffered, freeSlots: number, now: number, stopping: boolean): BatcherDecision {
+export function decideBatch(
+  settings: BatcherSettings,
+  buffered: Buffered,
+  freeSlots: number,
+  now: number,
+  stopping: boolean,
+): BatcherDecision {
   if (buffered.messages === 0 || freeSlots <= 0) return wait;
   if (stopping || buffered.messages >= settings.batchSize || buffered.bytes >= settings.batchMaxBytes) return close;
   const at = buffered.firstAt + settings.lingerMs;

@@ -1,7 +1,7 @@
 import type { ConsumerState } from "../source/consumer.js";
 import type { SequenceNumber } from "../source/sequence.js";
 import type { Flight } from "./flight.js";
-import { OrderedLanes, type Lanes } from "./lanes.js";
+import { type Lanes, OrderedLanes } from "./lanes.js";
 
 /**
  * What is known of the consumer on the server, kept from every reading: whether its window is full, its ack floor, and

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Envelope } from "../envelope/envelope.js";
-import { encodeCanonicalJson } from "../envelope/json-encode.js";
 import type { JsonValue } from "../envelope/json.js";
-import { type SinksError, isErrorKind } from "../error/errors.js";
+import { encodeCanonicalJson } from "../envelope/json-encode.js";
+import { isErrorKind, type SinksError } from "../error/errors.js";
 
 /** What the record may say, from `dead_letter` of the configuration. */
 export interface DeadLetterContent {
@@ -30,7 +30,9 @@ export function buildDeadLetter(envelope: Envelope, error: SinksError, sink: str
   return {
     body: encoder.encode(encodeCanonicalJson(record)),
     headers,
-    id: createHash("sha256").update(`${key ?? `${envelope.stream}:${envelope.streamSequence}`}\n${sink}`).digest("hex"),
+    id: createHash("sha256")
+      .update(`${key ?? `${envelope.stream}:${envelope.streamSequence}`}\n${sink}`)
+      .digest("hex"),
   };
 }
 
@@ -82,7 +84,8 @@ function recordOf(
   if (content.includeHeaders) record["headers"] = snapshot.headers as unknown as JsonValue;
   if (content.includePayload) {
     if (envelope.payloadOmitted) record["payload_unavailable_reason"] = envelope.payloadOmittedReason;
-    else record["payload_base64"] = Buffer.from(envelope.data.buffer, envelope.data.byteOffset, envelope.data.byteLength).toString("base64");
+    else
+      record["payload_base64"] = Buffer.from(envelope.data.buffer, envelope.data.byteOffset, envelope.data.byteLength).toString("base64");
   }
   return record;
 }

@@ -1,6 +1,6 @@
-import type { Telemetry } from "../telemetry/port.js";
-import type { Publication } from "../source/publication.js";
 import { pause } from "../source/pause.js";
+import type { Publication } from "../source/publication.js";
+import type { Telemetry } from "../telemetry/port.js";
 import { type BackoffPolicy, backoffDelay } from "./backoff.js";
 import type { DeadLetter } from "./dead-letter-record.js";
 

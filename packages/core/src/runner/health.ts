@@ -27,7 +27,8 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   }
   if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; repair and restart, or send SIGHUP`);
   if (!facts.connected) reasons.push("disconnected: no connection to NATS");
-  if (facts.breakerOpen) reasons.push(`destination_unavailable: messages are held and the destination is probed (${facts.breakerCode ?? "unknown"})`);
+  if (facts.breakerOpen)
+    reasons.push(`destination_unavailable: messages are held and the destination is probed (${facts.breakerCode ?? "unknown"})`);
   if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${facts.stuckWrites} writes did not end after their abort`);
   if (facts.heldLimit !== null && facts.held > 0 && facts.held >= facts.heldLimit) {
     reasons.push(`held_limit: ${facts.held} messages are held, the oldest at sequence ${facts.oldestHeld}`);

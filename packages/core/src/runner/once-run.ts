@@ -50,7 +50,10 @@ export class OnceRun {
     if (progress === "leased_elsewhere") return this.#othersEnd(info.num_ack_pending - flight.held);
     this.#othersSince = null;
     if (progress === "under_way") return notYet;
-    return { ended: true, reason: progress === "held" ? `${flight.held} messages are held, the oldest at sequence ${flight.oldestHeld}` : null };
+    return {
+      ended: true,
+      reason: progress === "held" ? `${flight.held} messages are held, the oldest at sequence ${flight.oldestHeld}` : null,
+    };
   }
 
   /** Leases of others are awaited for the longest deadline; what stays with them then is not ours to end. */

@@ -1,6 +1,6 @@
 import { hasHealthcheck } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
-import { type SinksError, isErrorKind } from "../error/errors.js";
+import { isErrorKind, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { BackoffPolicy } from "./backoff.js";

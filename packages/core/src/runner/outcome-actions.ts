@@ -1,16 +1,16 @@
 import type { WriteOutcome } from "../connector/sink.js";
-import { RetryExhaustedError, type SinkError, type SinksError, isErrorKind } from "../error/errors.js";
+import { isErrorKind, RetryExhaustedError, type SinkError, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
 import type { DeadLetters } from "./dead-letter.js";
-import { type DeadLetter, type DeadLetterContent, buildDeadLetter } from "./dead-letter-record.js";
+import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "./dead-letter-record.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import { type Lanes, OrderedLanes } from "./lanes.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
 import type { Settlement } from "./settle.js";
-import { type Verdict, decideVerdict, isBudgeted } from "./verdict.js";
+import { decideVerdict, isBudgeted, type Verdict } from "./verdict.js";
 
 /** What carrying out a verdict works on. */
 export interface OutcomeParts {
@@ -266,7 +266,9 @@ export class OutcomeActions {
     const result = await deadLetters.publish(letter, signal);
     if (result === "aborted" || !flight.has(entry)) return;
     if (result === "too_large") {
-      this.#parts.telemetry.log("error", "a dead letter is too large for the server; its message is held", { stream_sequence: entry.sequence });
+      this.#parts.telemetry.log("error", "a dead letter is too large for the server; its message is held", {
+        stream_sequence: entry.sequence,
+      });
       return this.#hold(entry, false);
     }
     counters.deadLettered += 1;

@@ -41,7 +41,7 @@ export interface PipelineSettings {
 }
 
 /** Reads the deadlines out of the consumer the server holds. */
-export function consumerDeadlines(consumer: ConsumerState): ConsumerDeadlines {
+function consumerDeadlines(consumer: ConsumerState): ConsumerDeadlines {
   const { ack_wait, backoff, max_deliver, max_ack_pending } = consumer.config;
   return {
     ackWaitMs: ack_wait ? ack_wait / nanosPerMs : defaultAckWaitMs,

@@ -1,11 +1,11 @@
+import { hasRetrySafety } from "../connector/abilities.js";
+import type { Sink, WriteOutcome } from "../connector/sink.js";
 import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
-import type { Sink, WriteOutcome } from "../connector/sink.js";
-import { hasRetrySafety } from "../connector/abilities.js";
-import { type SinksError, isErrorKind } from "../error/errors.js";
+import { isErrorKind, type SinksError } from "../error/errors.js";
 import type { AckSubject } from "../source/ack-subject.js";
-import { type ReceivedMessage, envelopeOfDelivery } from "../source/delivery.js";
+import { envelopeOfDelivery, type ReceivedMessage } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
@@ -15,9 +15,9 @@ import type { FlightEntry } from "./flight.js";
 import { HeldMessages } from "./held-messages.js";
 import { OrderedLanes } from "./lanes.js";
 import { Leases } from "./lease.js";
-import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
 import { Outage } from "./outage.js";
-import { type WriteResult, isSafeToRepeat, writeBatch } from "./writer.js";
+import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
+import { isSafeToRepeat, type WriteResult, writeBatch } from "./writer.js";
 
 /** What a pipeline is made of besides the parts its outcomes work on. */
 export interface PipelineParts extends OutcomeParts {
@@ -78,7 +78,13 @@ export class Pipeline {
       changed,
       wakeUpAt: (at) => this.#wakeUpAt(at),
     });
-    this.#held = new HeldMessages({ ...parts, ordered: settings.ordered, retryMs: settings.retry.maxMs, origin: () => this.#origin, changed });
+    this.#held = new HeldMessages({
+      ...parts,
+      ordered: settings.ordered,
+      retryMs: settings.retry.maxMs,
+      origin: () => this.#origin,
+      changed,
+    });
     this.#fetching = new Fetching(source, flight, lanes, settings);
     this.#leases = new Leases(settings.heartbeat, settings.deadlines);
     this.#writes = new ActiveWrites(settings.maxLeaseMs, settings.abortGraceMs);
@@ -302,7 +308,12 @@ export class Pipeline {
       for (const entry of batch) this.#parts.lanes.settleWrite(entry);
     } else {
       const refused = rejected ? batch.filter((entry) => entry.rejection !== null) : [];
-      if (refused.length > 0) this.#actions.apply(refused, refused.map(({ rejection }) => rejection), false);
+      if (refused.length > 0)
+        this.#actions.apply(
+          refused,
+          refused.map(({ rejection }) => rejection),
+          false,
+        );
       if (result.kind === "stored") this.#finishStored(entries);
       else if (result.kind === "outcomes") this.#finish(entries, result.outcomes, envelopes);
       else if (result.kind === "indivisible") this.#actions.applyIndivisible(entries);

@@ -3,16 +3,16 @@ import type { Sink } from "../connector/sink.js";
 import { SinksError } from "../error/errors.js";
 import type { Link } from "../source/link.js";
 import { pause } from "../source/pause.js";
-import { type Telemetry, silentTelemetry } from "../telemetry/port.js";
-import { type Running, assemble } from "./assemble.js";
+import { silentTelemetry, type Telemetry } from "../telemetry/port.js";
+import { assemble, type Running } from "./assemble.js";
 import { type Clock, systemClock } from "./clock.js";
 import { newCounters } from "./counters.js";
 import { healthReasons } from "./health.js";
 import { OrderedLanes } from "./lanes.js";
 import { OnceRun } from "./once-run.js";
 import { longestDeadline } from "./pipeline-settings.js";
-import type { RunSummary, Runner, RunnerOptions, RunnerStatus } from "./runner-contract.js";
-import { type StartInput, checkedConfiguration, connectAtStart, preflight, startSink, stopQuietly } from "./start.js";
+import type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner-contract.js";
+import { checkedConfiguration, connectAtStart, preflight, type StartInput, startSink, stopQuietly } from "./start.js";
 import { stopPipeline } from "./stop.js";
 
 const watchMs = 2000;
@@ -224,7 +224,11 @@ class JetStreamRunner implements Runner {
   #reportMissing(what: "stream" | "consumer" | null): void {
     this.#missing = what;
     if (what === null) this.#telemetry.log("info", "consumer is there again");
-    else this.#telemetry.log("error", `${what} is missing`, { stream: this.#configuration.nats.stream, consumer: this.#configuration.nats.consumer });
+    else
+      this.#telemetry.log("error", `${what} is missing`, {
+        stream: this.#configuration.nats.stream,
+        consumer: this.#configuration.nats.consumer,
+      });
     if (what !== null && this.#options.once === true) this.#fail(`the ${what} went missing under way`);
   }
 

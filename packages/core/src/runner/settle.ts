@@ -1,5 +1,5 @@
-import type { Telemetry } from "../telemetry/port.js";
 import type { Confirmation } from "../source/confirmation.js";
+import type { Telemetry } from "../telemetry/port.js";
 import type { FlightEntry } from "./flight.js";
 
 /** What settlement needs of the source: ways to send, and whether the answer can be trusted. */

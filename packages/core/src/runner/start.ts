@@ -1,14 +1,14 @@
-import { validateConfiguration } from "../config/validate.js";
 import { resolveSecrets } from "../config/resolve-secrets.js";
 import type { Configuration } from "../config/schema.js";
+import { validateConfiguration } from "../config/validate.js";
 import type { Sink } from "../connector/sink.js";
-import { ConfigurationError, SinksError, isErrorKind } from "../error/errors.js";
+import { ConfigurationError, isErrorKind, SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
-import type { Telemetry } from "../telemetry/port.js";
 import { apiFault, describeApiFault } from "../source/api-fault.js";
 import { type Link, openLink } from "../source/link.js";
 import { pause } from "../source/pause.js";
 import { streamOfSubject } from "../source/publication.js";
+import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
 
@@ -89,16 +89,22 @@ export async function preflight(configuration: Configuration, link: Link, teleme
   }
   warnOfWindow(configuration, link, telemetry);
   if (delivery.ordering !== "none" && link.group === null) {
-    telemetry.log("warn", "this consumer cannot pin one client: run one instance only, or the order is lost", { ordering: delivery.ordering });
+    telemetry.log("warn", "this consumer cannot pin one client: run one instance only, or the order is lost", {
+      ordering: delivery.ordering,
+    });
   }
-  if (deadLetter.enabled && deadLetter.subject !== null) await checkDeadLetterStream(link, deadLetter.subject, deadLetter.stream, telemetry);
+  if (deadLetter.enabled && deadLetter.subject !== null)
+    await checkDeadLetterStream(link, deadLetter.subject, deadLetter.stream, telemetry);
 }
 
 function warnOfWindow(configuration: Configuration, link: Link, telemetry: Telemetry): void {
   const window = link.bound.consumer.config.max_ack_pending ?? 0;
   const wanted = configuration.delivery.max_messages_in_flight;
   if (window > 0 && window < wanted) {
-    telemetry.log("warn", "the consumer's max_ack_pending is below max_messages_in_flight; the flight is clamped", { max_ack_pending: window, wanted });
+    telemetry.log("warn", "the consumer's max_ack_pending is below max_messages_in_flight; the flight is clamped", {
+      max_ack_pending: window,
+      wanted,
+    });
   }
 }
 
@@ -111,10 +117,14 @@ async function checkDeadLetterStream(link: Link, subject: string, expected: stri
     return;
   }
   if (found === null) {
-    throw new ConfigurationError(`dead_letter.subject: no stream captures "${subject}"; create a stream for it`, { code: "stream_missing" });
+    throw new ConfigurationError(`dead_letter.subject: no stream captures "${subject}"; create a stream for it`, {
+      code: "stream_missing",
+    });
   }
   if (expected !== null && found !== expected) {
-    throw new ConfigurationError(`dead_letter.stream: "${subject}" is captured by stream "${found}", not "${expected}"; correct one of the two`);
+    throw new ConfigurationError(
+      `dead_letter.stream: "${subject}" is captured by stream "${found}", not "${expected}"; correct one of the two`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Telemetry } from "../telemetry/port.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import { pause } from "../source/pause.js";
+import type { Telemetry } from "../telemetry/port.js";
 import type { Clock } from "./clock.js";
 import type { Pipeline } from "./pipeline.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
@@ -40,7 +40,9 @@ export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry
       pipeline.abortWrites();
     }
     if (now >= at(settings.shutdownMs + settings.abortGraceMs)) {
-      telemetry.log("error", "leaving with writes that did not end; their messages are left to redelivery", { writes: pipeline.activeWrites });
+      telemetry.log("error", "leaving with writes that did not end; their messages are left to redelivery", {
+        writes: pipeline.activeWrites,
+      });
       break;
     }
     await pause(lookMs, leaving.signal);

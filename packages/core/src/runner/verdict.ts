@@ -1,5 +1,5 @@
-import { type ErrorKind, type SinkError, isErrorKind } from "../error/errors.js";
 import type { WriteOutcome } from "../connector/sink.js";
+import { type ErrorKind, isErrorKind, type SinkError } from "../error/errors.js";
 
 /** What the pipeline does with a message after an outcome; the words of the contract table (FW-ERR-01). */
 export type Verdict =

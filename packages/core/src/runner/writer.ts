@@ -1,7 +1,7 @@
 import { hasRetrySafety } from "../connector/abilities.js";
 import type { Sink, WriteContext, WriteOutcome } from "../connector/sink.js";
 import type { Envelope } from "../envelope/envelope.js";
-import { NotAttemptedError, SinkContractError, type SinksError, isErrorKind, isSinkError } from "../error/errors.js";
+import { isErrorKind, isSinkError, NotAttemptedError, SinkContractError, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 
@@ -75,12 +75,7 @@ async function onThrow(
   return writeHalves(sink, messages, context, telemetry);
 }
 
-async function writeHalves(
-  sink: Sink,
-  messages: readonly Envelope[],
-  context: WriteContext,
-  telemetry: Telemetry,
-): Promise<WriteResult> {
+async function writeHalves(sink: Sink, messages: readonly Envelope[], context: WriteContext, telemetry: Telemetry): Promise<WriteResult> {
   const { lanes } = context;
   const middle = Math.ceil(messages.length / 2);
   const outcomes: WriteOutcome[] = [];
@@ -96,7 +91,12 @@ async function writeHalves(
     }
     if (part.length === 0) continue;
     const partContext = { ...context, lanes: lanes === null ? null : part.map((index) => lanes[index] as number) };
-    const result = await writeBatch(sink, part.map((index) => messages[index] as Envelope), partContext, telemetry);
+    const result = await writeBatch(
+      sink,
+      part.map((index) => messages[index] as Envelope),
+      partContext,
+      telemetry,
+    );
     if (result.kind === "indivisible" || result.kind === "fault") return result;
     for (const [place, index] of part.entries()) {
       const outcome = result.kind === "stored" ? null : (result.outcomes[place] as WriteOutcome);
@@ -114,5 +114,7 @@ function stopsLane(outcome: WriteOutcome, context: WriteContext): boolean {
 }
 
 function notSent(): NotAttemptedError {
-  return new NotAttemptedError("the batch was split and this message was not sent: an earlier one of its lane failed, or the write was aborted");
+  return new NotAttemptedError(
+    "the batch was split and this message was not sent: an earlier one of its lane failed, or the write was aborted",
+  );
 }

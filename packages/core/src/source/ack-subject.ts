@@ -1,4 +1,4 @@
-import { type SequenceNumber, readSequence } from "./sequence.js";
+import { readSequence, type SequenceNumber } from "./sequence.js";
 
 const dot = 46;
 const prefix = "$JS.ACK.";
@@ -69,7 +69,15 @@ export class AckSubject {
     return dots > longDots ? AckSubject.#read(text, a, b, c, d, e, f) : null;
   }
 
-  static #read(text: string, count: number, sequence: number, consumer: number, time: number, pending: number, end: number): AckSubject | null {
+  static #read(
+    text: string,
+    count: number,
+    sequence: number,
+    consumer: number,
+    time: number,
+    pending: number,
+    end: number,
+  ): AckSubject | null {
     const counted = readSequence(text, count + 1, sequence);
     const streamSequence = readSequence(text, sequence + 1, consumer);
     const consumerSequence = readSequence(text, consumer + 1, time);

@@ -5,7 +5,15 @@ import { errors } from "@nats-io/transport-node";
  * What an error of the NATS client means to us. `transient` covers what passes by itself: time-outs, no responders and
  * "JetStream is not enabled", which is how a missing leader looks (FW-RUN-06).
  */
-export type ApiFault = "stream_missing" | "consumer_missing" | "consumer_exists" | "message_missing" | "credentials" | "permission" | "refused" | "transient";
+export type ApiFault =
+  | "stream_missing"
+  | "consumer_missing"
+  | "consumer_exists"
+  | "message_missing"
+  | "credentials"
+  | "permission"
+  | "refused"
+  | "transient";
 
 const byCode: ReadonlyMap<number, ApiFault> = new Map([
   [10059, "stream_missing"],

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import {
   type ConnectionOptions,
-  type NatsConnection,
-  type NodeConnectionOptions,
-  type TlsOptions,
   connect,
   credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
   nkeyAuthenticator,
+  type TlsOptions,
 } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, CredentialsError, SinksError } from "../error/errors.js";
@@ -33,7 +33,7 @@ export async function openConnection(configuration: Configuration): Promise<Nats
 }
 
 /** Host and port of the configured servers, for messages. */
-export function serverNames(section: NatsSection): string {
+function serverNames(section: NatsSection): string {
   return serversOf(section)
     .map((url) => new URL(url).host)
     .join(", ");

@@ -38,7 +38,7 @@ const deliverPolicies: Readonly<Record<string, DeliverPolicy>> = {
 };
 
 /** Subjects the consumer delivers: its own filters, else the subject of the pipeline. */
-export function filterSubjects(configuration: Configuration): readonly string[] {
+function filterSubjects(configuration: Configuration): readonly string[] {
   const { filter_subjects } = configuration.consumer_management;
   return filter_subjects.length > 0 ? filter_subjects : [configuration.nats.subject];
 }
@@ -68,7 +68,8 @@ export function statedConsumer(configuration: Configuration, group: string | nul
   if (management.num_replicas !== null && management.num_replicas > 0) stated.num_replicas = management.num_replicas;
   if (management.memory_storage !== null) stated.mem_storage = management.memory_storage;
   if (Object.keys(management.metadata).length > 0) stated.metadata = { ...management.metadata };
-  if (management.deliver_policy === "by_start_sequence" && management.start_sequence !== null) stated.opt_start_seq = Number(management.start_sequence);
+  if (management.deliver_policy === "by_start_sequence" && management.start_sequence !== null)
+    stated.opt_start_seq = Number(management.start_sequence);
   if (management.deliver_policy === "by_start_time" && management.start_time !== null) stated.opt_start_time = management.start_time;
   if (group !== null) {
     stated.priority_groups = [group];

@@ -1,6 +1,6 @@
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import type { Configuration } from "../config/schema.js";
-import { ConfigurationError, SinksError } from "../error/errors.js";
+import { ConfigurationError, type SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
 import { type ConsumerDifference, compareConsumer, mendConsumer, newConsumer, statedConsumer } from "./consumer-settings.js";
 
@@ -169,7 +169,10 @@ function refuseUnsupported(configuration: Configuration, features: ServerFeature
     ...(Object.keys(metadata).length > 0 ? ["consumer_management.metadata"] : []),
   ];
   if (lacking.length === 0) return;
-  throw new ConfigurationError(`${lacking.join("; ")}: server ${features.version} lacks this; upgrade to 2.10 or later, or remove the key`, {
-    code: "not_supported",
-  });
+  throw new ConfigurationError(
+    `${lacking.join("; ")}: server ${features.version} lacks this; upgrade to 2.10 or later, or remove the key`,
+    {
+      code: "not_supported",
+    },
+  );
 }

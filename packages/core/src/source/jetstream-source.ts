@@ -11,8 +11,8 @@ import { findConsumer, readStream } from "./consumer.js";
 import { type Epoch, EpochGuard } from "./epoch.js";
 import { type Link, openLink, pinTimeout, pullExpiry } from "./link.js";
 import { pause } from "./pause.js";
-import { Puller } from "./pull.js";
 import { streamHolds } from "./publication.js";
+import { Puller } from "./pull.js";
 import { recreateConsumer } from "./recreate.js";
 import type { SequenceNumber } from "./sequence.js";
 

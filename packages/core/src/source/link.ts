@@ -1,10 +1,10 @@
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { type NatsConnection, createInbox } from "@nats-io/transport-node";
+import { createInbox, type NatsConnection } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
-import { type BoundConsumer, type ServerFeatures, ensureConsumer, serverFeatures } from "./consumer.js";
-import { priorityGroup } from "./consumer-settings.js";
 import { Confirmations } from "./confirmation.js";
 import { apiPrefix, openConnection } from "./connection.js";
+import { type BoundConsumer, ensureConsumer, type ServerFeatures, serverFeatures } from "./consumer.js";
+import { priorityGroup } from "./consumer-settings.js";
 
 const requestTimeoutMs = 5000;
 

@@ -1,8 +1,8 @@
 import { type ConsumerConfig, DeliverPolicy, type JetStreamManager, type StreamInfo } from "@nats-io/jetstream";
 import type { Configuration } from "../config/schema.js";
-import { newConsumer, recreatedKey, statedConsumer } from "./consumer-settings.js";
 import type { ServerFeatures } from "./consumer.js";
-import { type SequenceNumber, nextSequence } from "./sequence.js";
+import { newConsumer, recreatedKey, statedConsumer } from "./consumer-settings.js";
+import { nextSequence, type SequenceNumber } from "./sequence.js";
 
 /**
  * Makes a consumer that was deleted under way again (FW-RUN-05): one above the highest sequence below which every
