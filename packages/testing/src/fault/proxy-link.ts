@@ -62,7 +62,8 @@ export class ProxyLink {
   /** Ends both sides with a TCP reset. */
   reset(): void {
     for (const socket of [this.#client, this.#server]) {
-      if (socket.connecting) socket.destroy();
+      // A reset is refused while a socket is shutting down, and its close would then never come.
+      if (socket.connecting || socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }
   }

@@ -26,11 +26,23 @@ describe.concurrent("FW-RUN-03 modes of the consumer", () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(4);
     const sections = {
-      consumer_management: { ack_wait_seconds: 7, max_deliver: 9, max_waiting: 77, metadata: { owner: "tests" }, filter_subjects: [stage.subject("a")] },
+      consumer_management: {
+        ack_wait_seconds: 7,
+        max_deliver: 9,
+        max_waiting: 77,
+        metadata: { owner: "tests" },
+        filter_subjects: [stage.subject("a")],
+      },
     };
     expect(await runOnce(stage, new RecordingSink(), sections)).toMatchObject({ stored: 4, complete: true });
     const { config } = await stage.consumerInfo();
-    expect(config).toMatchObject({ ack_policy: "explicit", ack_wait: 7e9, max_deliver: 9, max_waiting: 77, filter_subject: stage.subject("a") });
+    expect(config).toMatchObject({
+      ack_policy: "explicit",
+      ack_wait: 7e9,
+      max_deliver: 9,
+      max_waiting: 77,
+      filter_subject: stage.subject("a"),
+    });
     expect(config.metadata).toMatchObject({ owner: "tests" });
     expect(Object.keys(config.metadata ?? {}).some((key) => key.startsWith("_nats."))).toBe(true);
     expect(await runOnce(stage, new RecordingSink(), sections)).toMatchObject({ complete: true });
@@ -60,7 +72,13 @@ describe.concurrent("FW-RUN-03 modes of the consumer", () => {
   test("reconcile updates every mutable difference, filters and metadata among them", async () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(6, (index) => (index % 2 === 0 ? "a" : "b"));
-    await stage.addConsumer({ ack_wait: 30e9, max_deliver: 5, max_ack_pending: 2000, metadata: { old: "1" }, filter_subject: stage.subject("a") });
+    await stage.addConsumer({
+      ack_wait: 30e9,
+      max_deliver: 5,
+      max_ack_pending: 2000,
+      metadata: { old: "1" },
+      filter_subject: stage.subject("a"),
+    });
     const sink = new RecordingSink();
     const summary = await runOnce(stage, sink, {
       delivery: { batch_size: 100 },
@@ -94,7 +112,10 @@ describe.concurrent("FW-RUN-03 modes of the consumer", () => {
   test("an ephemeral consumer honours the same fields", async () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(3);
-    const sections = { nats: { durable: false }, consumer_management: { ack_wait_seconds: 7, max_deliver: 4, metadata: { owner: "tests" } } };
+    const sections = {
+      nats: { durable: false },
+      consumer_management: { ack_wait_seconds: 7, max_deliver: 4, metadata: { owner: "tests" } },
+    };
     const sink = new RecordingSink();
     await using pipeline = await startPipeline(stage, sink, sections);
     await stage.settled();
@@ -111,7 +132,11 @@ describe.concurrent("FW-RUN-03 modes of the consumer", () => {
     await stage.fill(30, (index) => ["a", "b", "c"][index % 3] as string);
     const sink = new RecordingSink();
     await runOnce(stage, sink, {
-      consumer_management: { deliver_policy: "by_start_sequence", start_sequence: 11, filter_subjects: [stage.subject("a"), stage.subject("c")] },
+      consumer_management: {
+        deliver_policy: "by_start_sequence",
+        start_sequence: 11,
+        filter_subjects: [stage.subject("a"), stage.subject("c")],
+      },
     });
     const expected = Array.from({ length: 30 }, (_, index) => index + 1).filter((sequence) => sequence >= 11 && sequence % 3 !== 2);
     expect(sink.order().sort((a, b) => a - b)).toEqual(expected);

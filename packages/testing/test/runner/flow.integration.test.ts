@@ -76,7 +76,10 @@ describe.concurrent("FW-RUN-08 bounds and overlap", () => {
     const gate = closedGate();
     const sink = new RecordingSink({ during: (_, signal) => gate.passed(signal) });
     await using pipeline = await startPipeline(stage, sink, { delivery: { batch_size: 10, max_in_flight_batches: 3 } });
-    await eventually(() => sink.writes.length === 3 && pipeline.runner.status().inFlight === 40, { deadlineMs: 10_000, what: "three writes" });
+    await eventually(() => sink.writes.length === 3 && pipeline.runner.status().inFlight === 40, {
+      deadlineMs: 10_000,
+      what: "three writes",
+    });
     gate.open();
     await stage.settled();
     expect(sink.peakWrites).toBe(3);
@@ -108,7 +111,13 @@ describe.concurrent("FW-RUN-08 bounds and overlap", () => {
     await using wire = await startWire(nats.port);
     await stage.fill(300);
     const sink = new RecordingSink();
-    const delivery = { batch_size: 50, batch_max_bytes: 2048, batch_timeout_ms: 100, max_in_flight_batches: 2, max_bytes_in_flight: 3_000_000 };
+    const delivery = {
+      batch_size: 50,
+      batch_max_bytes: 2048,
+      batch_timeout_ms: 100,
+      max_in_flight_batches: 2,
+      max_bytes_in_flight: 3_000_000,
+    };
     await using _pipeline = await startPipeline(stage, sink, overWire(wire, { delivery }));
     await stage.settled();
     const pulls = wire.pulls();
@@ -261,7 +270,12 @@ describe.concurrent("what every run promises", () => {
     for (const gate of gates) gate.open();
     await stage.settled();
     expect(early).toEqual([]);
-    expect(wire.verbs("ack").map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+    expect(
+      wire
+        .verbs("ack")
+        .map(({ sequence }) => sequence)
+        .sort((a, b) => a - b),
+    ).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
   });
 
   test("FW-RUN-07 a reply subject that is not an ack subject is never answered", async () => {

@@ -19,7 +19,8 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, inde
 const temporary = () => new TemporarySinkError("deadlock");
 
 /** Every third sequence fails twice before it is taken. */
-const everyThirdTwice: NonNullable<SinkPlan["outcome"]> = ({ sequence, attempt }) => (sequence % 3 === 0 && attempt <= 2 ? temporary() : null);
+const everyThirdTwice: NonNullable<SinkPlan["outcome"]> = ({ sequence, attempt }) =>
+  sequence % 3 === 0 && attempt <= 2 ? temporary() : null;
 
 /** Lanes that were in two writes at the same time. */
 function overlaps(sink: RecordingSink): number[] {
@@ -82,7 +83,9 @@ describe.concurrent("FW-RUN-12 orders", () => {
     await stage.publish("a", "keyed", { "Order-Key": "one" });
     const gate = closedGate();
     const sink = new RecordingSink({ during: (write, signal) => (write.sequences.includes(1) ? gate.passed(signal) : undefined) });
-    await using _pipeline = await startPipeline(stage, sink, { delivery: { ordering: "per_key", order_key: "header:Order-Key", batch_size: 1 } });
+    await using _pipeline = await startPipeline(stage, sink, {
+      delivery: { ordering: "per_key", order_key: "header:Order-Key", batch_size: 1, max_messages_in_flight: 20 },
+    });
     await eventually(() => sink.copies(11) === 1, { deadlineMs: 10_000, what: "the keyed message" });
     expect(sink.order()).toEqual([11]);
     gate.open();
@@ -94,7 +97,9 @@ describe.concurrent("FW-RUN-12 orders", () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(20);
     const sink = new RecordingSink({ outcome: ({ sequence, attempt }) => (sequence === 1 && attempt === 1 ? temporary() : null) });
-    await using _pipeline = await startPipeline(stage, sink, { delivery: { ordering: "none", batch_size: 1 } });
+    await using _pipeline = await startPipeline(stage, sink, {
+      delivery: { ordering: "none", batch_size: 1, retry_backoff_ms: 800, retry_backoff_max_ms: 800 },
+    });
     await stage.settled();
     expect(sink.order().at(-1)).toBe(1);
     expect(sink.writes.every(({ lanes, ordered }) => lanes === null && !ordered)).toBe(true);
@@ -175,15 +180,23 @@ describe.concurrent("FW-RUN-13 lanes", () => {
       stage,
       sink,
       overWire(wire, {
-        delivery: { ordering: "strict", batch_size: 4, retry_backoff_ms: 1600, retry_backoff_max_ms: 1600, in_progress: { enabled: false } },
+        delivery: {
+          ordering: "strict",
+          batch_size: 4,
+          retry_backoff_ms: 1600,
+          retry_backoff_max_ms: 1600,
+          in_progress: { enabled: false },
+        },
         consumer_management: { ack_wait_seconds: 1 },
       }),
     );
     await stage.settled();
     expect(sink.order()).toEqual(upTo(10));
-    expect(pipeline.telemetry.counter("lost_leases_total")).toBeGreaterThan(0);
-    const deliveries = sink.writes.flatMap(({ attempts }) => attempts).filter(({ sequence }) => sequence === 2);
-    expect(deliveries.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 2]);
+    // Noticed by our clock or by the sequence delivered again, whichever came first.
+    const { telemetry } = pipeline;
+    expect(telemetry.counter("lost_leases_total") + telemetry.counter("redelivered_while_held_total")).toBeGreaterThan(0);
+    expect((await stage.consumerInfo()).num_redelivered).toBe(0);
+    expect(sink.stored).toHaveLength(10);
   });
 
   for (const ordering of ["strict", "per_key"]) {
@@ -191,7 +204,10 @@ describe.concurrent("FW-RUN-13 lanes", () => {
       await using stage = await Stage.open(nats.url);
       await using wire = await startWire(nats.port);
       await stage.fill(8);
-      const sections = { delivery: { ordering, batch_size: 4, shutdown_timeout_ms: 0, abort_grace_ms: 0 }, consumer_management: { ack_wait_seconds: 2 } };
+      const sections = {
+        delivery: { ordering, batch_size: 4, shutdown_timeout_ms: 0, abort_grace_ms: 0 },
+        consumer_management: { ack_wait_seconds: 2 },
+      };
       const first = new RecordingSink({ during: (write) => (write.sequences.includes(3) ? new Promise(() => undefined) : undefined) });
       const one = await startPipeline(stage, first, overWire(wire, sections));
       await eventually(async () => first.distinct === 2 && (await stage.consumerInfo()).num_ack_pending === 6, {
@@ -275,7 +291,10 @@ describe.concurrent("FW-RUN-36 poison in a lane", () => {
     expect(sink.order(stage.subject("bad"))).toEqual([1]);
     await eventually(() => pipeline.runner.status().held === 5, { deadlineMs: 10_000, what: "five held messages" });
     await stage.publish("bad", "later");
-    await eventually(async () => (await stage.consumerInfo()).num_ack_pending === 6, { deadlineMs: 10_000, what: "the later one to be kept" });
+    await eventually(async () => (await stage.consumerInfo()).num_ack_pending === 6, {
+      deadlineMs: 10_000,
+      what: "the later one to be kept",
+    });
     expect(await stage.deadLetters()).toEqual([]);
     expect(sink.attempts(13)).toBe(0);
   });

@@ -1,4 +1,4 @@
-import { ConfigurationError, DestinationUnavailableError, PermanentSinkError, isErrorKind } from "@sinks/core";
+import { ConfigurationError, DestinationUnavailableError, isErrorKind, PermanentSinkError } from "@sinks/core";
 import { createRunner } from "@sinks/core/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/eventually.js";
@@ -45,7 +45,9 @@ describe.concurrent("FW-RUN-01 life of a runner", () => {
     let openAtStop = 0;
     const sink = new RecordingSink({
       start: () => Promise.reject(new PermanentSinkError("no such table")),
-      stop: () => void (openAtStop = wire.proxy.connections),
+      stop: () => {
+        openAtStop = wire.proxy.connections;
+      },
     });
     const { runner } = buildRunner(stage, sink, overWire(wire));
     expect(await failureOf(runner.start())).toMatchObject({ name: "PermanentSinkError", message: "no such table" });
@@ -71,7 +73,10 @@ describe.concurrent("FW-RUN-01 life of a runner", () => {
   test("a start that is aborted while it waits gives up at once", async () => {
     await using stage = await Stage.open(nats.url);
     const sink = new RecordingSink();
-    const { runner } = buildRunner(stage, sink, { nats: { url: `nats://127.0.0.1:${await freePort()}` }, delivery: { start_timeout_ms: 60_000 } });
+    const { runner } = buildRunner(stage, sink, {
+      nats: { url: `nats://127.0.0.1:${await freePort()}` },
+      delivery: { start_timeout_ms: 60_000 },
+    });
     const abort = new AbortController();
     const failed = failureOf(runner.start(abort.signal));
     abort.abort();
@@ -230,7 +235,9 @@ describe.concurrent("FW-RUN-32 what start waits for", () => {
   });
 
   test("a login that was rotated between two reads of the secrets is taken", async () => {
-    await using own = await startNats({ config: "no_auth_user: open\nauthorization { users: [{ user: open, password: open }, { user: app, password: new }] }" });
+    await using own = await startNats({
+      config: "no_auth_user: open\nauthorization { users: [{ user: open, password: open }, { user: app, password: new }] }",
+    });
     await using stage = await Stage.open(own.url);
     const passwords = ["old", "new"];
     const environment = {

@@ -1,4 +1,4 @@
-import { type RunSummary, type Runner, type RunnerOptions, createRunner } from "@sinks/core/runtime";
+import { createRunner, type Runner, type RunnerOptions, type RunSummary } from "@sinks/core/runtime";
 import type { RecordingSink } from "./recording-sink.js";
 import { RecordingTelemetry } from "./recording-telemetry.js";
 import type { Stage } from "./stage.js";

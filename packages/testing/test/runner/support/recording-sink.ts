@@ -1,4 +1,4 @@
-import { type Envelope, NotAttemptedError, type Sink, type WriteContext, type WriteOutcome, isErrorKind } from "@sinks/core";
+import { type Envelope, isErrorKind, NotAttemptedError, type Sink, type WriteContext, type WriteOutcome } from "@sinks/core";
 
 /** One message of a write, as a plan sees it. */
 export interface Attempt {

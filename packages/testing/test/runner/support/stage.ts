@@ -4,12 +4,12 @@ import {
   type ConsumerInfo,
   type JetStreamClient,
   type JetStreamManager,
-  type StreamConfig,
-  type StreamState,
   jetstream,
   jetstreamManager,
+  type StreamConfig,
+  type StreamState,
 } from "@nats-io/jetstream";
-import { type NatsConnection, connect, headers as newHeaders } from "@nats-io/transport-node";
+import { connect, type NatsConnection, headers as newHeaders } from "@nats-io/transport-node";
 import { type Configuration, validateConfiguration } from "@sinks/core/runtime";
 import { eventually } from "../../../src/eventually.js";
 

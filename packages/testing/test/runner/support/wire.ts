@@ -1,6 +1,6 @@
 import { natsFilter } from "../../../src/fault/nats-filter.js";
 import type { NatsFrame } from "../../../src/fault/nats-frames.js";
-import { type Proxy, startProxy } from "../../../src/fault/proxy.js";
+import { type Proxy as FaultProxy, startProxy } from "../../../src/fault/proxy.js";
 
 /** One operation seen on the way to the server or to the client. */
 export interface SeenFrame {
@@ -21,7 +21,7 @@ export interface SeenVerb extends SeenFrame {
 
 /** A proxy in front of a server that writes down what the runner sends, and may take operations out. */
 export interface Wire extends AsyncDisposable {
-  readonly proxy: Proxy;
+  readonly proxy: FaultProxy;
   readonly url: string;
   /** Everything published towards the server, in order. */
   readonly sent: SeenFrame[];
@@ -93,4 +93,3 @@ export function watchAcks(wire: Wire, isDurable: (sequence: number) => boolean):
   };
   return early;
 }
-
