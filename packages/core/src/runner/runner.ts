@@ -12,7 +12,7 @@ import { OrderedLanes } from "./lanes.js";
 import { OnceRun } from "./once-run.js";
 import { longestDeadline } from "./pipeline-settings.js";
 import type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner-contract.js";
-import { checkedConfiguration, connectAtStart, preflight, type StartInput, startSink, stopQuietly } from "./start.js";
+import { checkedConfiguration, connectAtStart, preflight, type StartInput, startSink, stopLimit, stopQuietly } from "./start.js";
 import { stopPipeline } from "./stop.js";
 
 const watchMs = 2000;
@@ -84,7 +84,7 @@ class JetStreamRunner implements Runner {
       this.#telemetry.log("info", "ready", { stream: this.#configuration.nats.stream, consumer: this.#configuration.nats.consumer });
     } catch (error) {
       this.#state = "stopped";
-      if (this.#sink !== null) await stopQuietly(this.#sink, this.#telemetry);
+      if (this.#sink !== null) await stopQuietly(this.#sink, this.#telemetry, stopLimit(this.#configuration));
       await link?.connection.close();
       throw error;
     }
@@ -145,7 +145,7 @@ class JetStreamRunner implements Runner {
 
   async #renewSink(input: StartInput): Promise<void> {
     const old = this.#sink as Sink;
-    await stopQuietly(old, this.#telemetry);
+    await stopQuietly(old, this.#telemetry, stopLimit(this.#configuration));
     const fresh = this.#options.createSink();
     this.#sink = fresh;
     await fresh.start({ name: this.#sinkName, telemetry: this.#telemetry, signal: input.signal });
@@ -210,8 +210,9 @@ class JetStreamRunner implements Runner {
     if (running === null || this.#state === "stopped") return;
     this.#state = "stopping";
     this.#endedAt = this.#clock.now();
-    await stopPipeline(running, this.#clock, this.#telemetry);
-    if (this.#sink !== null) await stopQuietly(this.#sink, this.#telemetry);
+    const clean = await stopPipeline(running, this.#clock, this.#telemetry);
+    if (!clean) this.#fail("a write did not end; its messages are left to redelivery");
+    if (this.#sink !== null) await stopQuietly(this.#sink, this.#telemetry, stopLimit(this.#configuration));
     await running.source.dispose();
     this.#state = "stopped";
   }

@@ -59,7 +59,7 @@ export async function startSink(input: StartInput, createSink: () => Sink, name:
       await sink.start({ name, telemetry: input.telemetry, signal: input.signal });
       return sink;
     } catch (error) {
-      await stopQuietly(sink, input.telemetry);
+      await stopQuietly(sink, input.telemetry, stopLimit(input.configuration));
       if (!isErrorKind(error, "CredentialsError")) throw error;
       if (refused) throw new ConfigurationError(`sink ${name}: ${error.message}`, { code: "credentials_refused", cause: error });
       refused = true;
@@ -68,13 +68,24 @@ export async function startSink(input: StartInput, createSink: () => Sink, name:
   });
 }
 
-/** Stops a sink; an error while closing is logged and masks nothing (FW-ERR-06). */
-export async function stopQuietly(sink: Sink, telemetry: Telemetry): Promise<void> {
-  try {
-    await sink.stop();
-  } catch (error) {
-    telemetry.log("warn", "sink did not stop cleanly", { code: toSinkError(error).code });
-  }
+/** Stops a sink, `limitMs` at most; an error while closing is logged and masks nothing (FW-ERR-06). */
+export async function stopQuietly(sink: Sink, telemetry: Telemetry, limitMs: number): Promise<void> {
+  const ended = new AbortController();
+  const stopped = (async () => sink.stop())().then(
+    () => true,
+    (error: unknown) => {
+      telemetry.log("warn", "sink did not stop cleanly", { code: toSinkError(error).code });
+      return true;
+    },
+  );
+  const late = pause(limitMs, ended.signal).then(() => false);
+  if (!(await Promise.race([stopped, late]))) telemetry.log("warn", "sink did not stop in time", { limit_ms: limitMs });
+  ended.abort();
+}
+
+/** Time a sink may take to stop: what an aborted write may take, at least a second. */
+export function stopLimit({ delivery }: Configuration): number {
+  return Math.max(1000, delivery.abort_grace_ms);
 }
 
 /** Checks that need no writes (FW-RUN-02, FW-CLI-06): what fails stops start, what cannot be asked warns. */

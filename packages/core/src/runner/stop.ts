@@ -19,9 +19,9 @@ const lookMs = 5;
 /**
  * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time what is still
  * unstarted is given back; at the whole of it writes are aborted; a grace later nothing is waited for. Held messages are
- * given back last. Duplicates may follow, loss may not.
+ * given back last. Duplicates may follow, loss may not. False when writes were left behind that did not end.
  */
-export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry: Telemetry): Promise<void> {
+export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry: Telemetry): Promise<boolean> {
   const { source, pipeline, settings, leaving } = parts;
   const began = clock.now();
   const at = (ms: number): number => began + ms;
@@ -47,8 +47,10 @@ export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry
     }
     await pause(lookMs, leaving.signal);
   }
+  const clean = pipeline.activeWrites === 0;
   pipeline.giveBackHeld();
   leaving.abort();
   pipeline.dispose();
   await source.unpin().catch(() => telemetry.log("debug", "could not unpin"));
+  return clean;
 }
