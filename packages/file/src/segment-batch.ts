@@ -1,5 +1,6 @@
 import { type Envelope, type WriteContext, type WriteOutcome, isErrorKind } from "@sinks/core";
 import { notAttempted, toFileError } from "./errors.js";
+import { LineBuffer } from "./line-buffer.js";
 import type { FileOptions } from "./options.js";
 import { recordText } from "./record.js";
 
@@ -18,9 +19,6 @@ export interface SegmentBatchPlan {
   readonly outcomes: WriteOutcome[];
   readonly groups: readonly SegmentGroup[];
 }
-
-/** A line is joined to others up to this many characters, so that no text grows beyond what a string can be. */
-const joinedLength = 4_194_304;
 
 /**
  * Turns a batch into lines. A message whose key was seen in this batch or is durable already gets no second line. In an
@@ -51,7 +49,7 @@ export function planSegmentBatch(
       if (twin !== undefined) twin.join(index);
       else if (message.redelivered !== true || !isStored(key)) {
         const line = recordText(message, options, storedAtNs);
-        const group = groupOf(groups, message.stream);
+        const group = groupOf(groups, message.stream, messages.length);
         group.add(message, index, key, line);
         seen.set(key, group);
       }
@@ -65,10 +63,10 @@ export function planSegmentBatch(
   return { outcomes, groups: [...groups.values()].map((group) => group.build()) };
 }
 
-function groupOf(groups: Map<string | null, GroupBuilder>, stream: string | null): GroupBuilder {
+function groupOf(groups: Map<string | null, GroupBuilder>, stream: string | null, expected: number): GroupBuilder {
   let group = groups.get(stream);
   if (group === undefined) {
-    group = new GroupBuilder(stream);
+    group = new GroupBuilder(stream, expected);
     groups.set(stream, group);
   }
   return group;
@@ -78,20 +76,19 @@ class GroupBuilder {
   readonly #stream: string | null;
   readonly #indexes: number[] = [];
   readonly #keys: string[] = [];
-  readonly #pieces: Buffer[] = [];
+  readonly #lines: LineBuffer;
   #firstSequence: bigint | null = null;
-  #lines = "";
 
-  constructor(stream: string | null) {
+  constructor(stream: string | null, expected: number) {
     this.#stream = stream;
+    this.#lines = new LineBuffer(expected);
   }
 
   add(message: Envelope, index: number, key: string, line: string): void {
     if (this.#keys.length === 0) this.#firstSequence = message.streamSequence;
     this.#indexes.push(index);
     this.#keys.push(key);
-    this.#lines += `${line}\n`;
-    if (this.#lines.length > joinedLength) this.#encode();
+    this.#lines.add(line);
   }
 
   /** A message whose line another one of the batch has brought; it shares that line's fate. */
@@ -100,14 +97,7 @@ class GroupBuilder {
   }
 
   build(): SegmentGroup {
-    this.#encode();
-    const [piece] = this.#pieces;
-    const text = piece !== undefined && this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces);
+    const text = this.#lines.bytes();
     return { stream: this.#stream, firstSequence: this.#firstSequence, text, indexes: this.#indexes, keys: this.#keys };
-  }
-
-  #encode(): void {
-    if (this.#lines !== "") this.#pieces.push(Buffer.from(this.#lines, "utf8"));
-    this.#lines = "";
   }
 }

@@ -35,7 +35,7 @@ export class SegmentIndex {
   #find(key: string, make: boolean): { ranges: SequenceRanges; sequence: number } | null {
     const cut = key.lastIndexOf(":") + 1;
     // Keys of one stream follow one another, so the prefix of the last one is tried before any search.
-    const same = cut === this.#prefix.length && key.startsWith(this.#prefix);
+    const same = this.#ranges !== undefined && cut === this.#prefix.length && key.startsWith(this.#prefix);
     if (!same && sequenceKey.exec(key)?.[0].length !== cut) return null;
     const digits = key.slice(cut);
     const sequence = Number(digits);

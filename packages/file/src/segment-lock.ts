@@ -1,7 +1,6 @@
 import path from "node:path";
-import { type FileSystem, readFlags, readFully, withFile } from "./client.js";
+import { type FileSystem, createFlags, errnoOf, readFlags, readFully, withFile, writeFully } from "./client.js";
 import { syncFolder } from "./directory-sync.js";
-import type { FilePlacer } from "./place-file.js";
 import { lockName } from "./segment-name.js";
 import { type Processes, type WriterIdentity, isGone } from "./writer-identity.js";
 
@@ -14,16 +13,31 @@ export interface SegmentLock {
 /** Beyond its closing time a segment of a machine that cannot be asked counts as left behind. */
 const graceMs = 600_000;
 
-/** Puts a whole lock beside the segment, durable before the segment is made; false when there is one already. */
-export async function placeLock(placer: FilePlacer, root: string, segment: string, lock: SegmentLock): Promise<boolean> {
+/**
+ * Puts a lock beside the segment, flushed before the segment is made; false when there is one already. A lock that was torn
+ * while it was written stands for a segment that does not exist yet.
+ */
+export async function placeLock(files: FileSystem, root: string, segment: string, lock: SegmentLock, flush: boolean): Promise<boolean> {
   const { writer, closesByMs } = lock;
   const text = `${JSON.stringify({ schema: "sinks.file.segment_lock.v1", writer, closes_by_ms: closesByMs })}\n`;
-  const temporary = await placer.prepare(root, Buffer.from(text, "utf8"));
+  const place = path.join(root, lockName(segment));
+  let descriptor: number;
   try {
-    return await placer.link(temporary, path.join(root, lockName(segment)));
-  } finally {
-    await placer.discard(temporary);
+    descriptor = await files.open(place, createFlags);
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return false;
+    throw error;
   }
+  try {
+    await writeFully(files, descriptor, Buffer.from(text, "utf8"), 0);
+    if (flush) await files.syncData(descriptor);
+  } catch (error) {
+    await files.unlink(place).catch(() => undefined);
+    throw error;
+  } finally {
+    await files.close(descriptor).catch(() => undefined);
+  }
+  return true;
 }
 
 /** Reads a lock; null when it says nothing that can be understood. */

@@ -1,6 +1,7 @@
+import { once } from "node:events";
+import path from "node:path";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import path from "node:path";
 import { type FileSystem, readFlags, readFully, withFile } from "./client.js";
 import { keyOfLine } from "./record.js";
 import { SegmentIndex } from "./segment-index.js";
@@ -49,6 +50,8 @@ async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     if ((error as { code?: unknown }).code !== "Z_BUF_ERROR") throw error;
   } finally {
     source.destroy();
+    // Only then no read of the file is under way any more, and it may be closed.
+    if (!source.closed) await once(source, "close");
   }
 }
 

@@ -123,14 +123,14 @@ export class Segments implements RecordWriter {
   }
 
   async #open(stream: string | null, firstSequence: bigint | null): Promise<OpenSegment> {
-    const { files, placer, processes, root, options } = this.#parts;
+    const { files, processes, root, options } = this.#parts;
     await this.#recoverAgain();
     const lifetimeMs = options.segment_max_age_seconds * 1000;
     for (let openedNs = this.#parts.nowNs(); ; openedNs += 1n) {
       const name = makeSegmentName(stream, firstSequence, openedNs, options.compression === "gzip");
       const lock = { writer: processes.self, closesByMs: milliseconds(openedNs) + lifetimeMs };
       // A name that is taken belongs to another writer that began in the same nanosecond.
-      if (!(await placeLock(placer, root, name, lock))) continue;
+      if (!(await placeLock(files, root, name, lock, options.fsync))) continue;
       try {
         const segment = await OpenSegment.create(files, root, name, stream, options.fsync);
         this.#indexes.begin(name);

@@ -89,7 +89,7 @@ class FileSinkInstance implements FileSink {
       const removed = await removeDeadTemporaries(files, processes, root.path, nowMs, context.signal);
       if (removed > 0) context.telemetry.log("info", "temporaries_removed", { count: removed });
       await probeRoot(files, placer, root);
-      await probeLinks(files, placer, root);
+      if (mode === "one_file_per_message") await probeLinks(files, placer, root);
       const writer = this.#makeWriter(mode, placer, processes, root.path, context);
       await writer.start(context.signal);
       this.#running = { root, placer, writer };
