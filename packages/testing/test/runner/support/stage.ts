@@ -39,8 +39,8 @@ export class Stage implements AsyncDisposable {
   readonly #url: string;
   readonly #options: StageOptions;
 
-  private constructor(url: string, connection: NatsConnection, manager: JetStreamManager, options: StageOptions) {
-    this.name = `T${randomBytes(5).toString("hex")}`;
+  private constructor(url: string, connection: NatsConnection, manager: JetStreamManager, options: StageOptions, name?: string) {
+    this.name = name ?? `T${randomBytes(5).toString("hex")}`;
     this.#url = url;
     this.connection = connection;
     this.manager = manager;
@@ -55,6 +55,12 @@ export class Stage implements AsyncDisposable {
     await stage.addStream();
     if (options.deadLetters === true) await stage.manager.streams.add({ name: `${stage.name}_DEAD`, subjects: [`${stage.name}.dead`] });
     return stage;
+  }
+
+  /** The same stage over a new connection, for after a restart of the server; disposing either one removes the streams. */
+  async reopen(): Promise<Stage> {
+    const connection = await connect({ servers: this.#url });
+    return new Stage(this.#url, connection, await jetstreamManager(connection), this.#options, this.name);
   }
 
   readonly consumer = "sink";
