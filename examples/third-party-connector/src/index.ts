@@ -1,0 +1,1 @@
+export { lineLog } from "./connector.js";
