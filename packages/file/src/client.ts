@@ -91,7 +91,12 @@ export async function readFully(files: FileSystem, descriptor: number, length: n
 }
 
 /** Runs `use` on an open file and closes it whatever happens; a failing close never masks the first error. */
-export async function withFile<Value>(files: FileSystem, path: string, flags: number, use: (descriptor: number) => Promise<Value>): Promise<Value> {
+export async function withFile<Value>(
+  files: FileSystem,
+  path: string,
+  flags: number,
+  use: (descriptor: number) => Promise<Value>,
+): Promise<Value> {
   const descriptor = await files.open(path, flags);
   try {
     return await use(descriptor);

@@ -20,7 +20,7 @@ function compressElsewhere(bytes: Uint8Array, level: number): Promise<Buffer> {
 }
 
 /** True when bytes begin like a gzip member. */
-export function isGzip(bytes: Uint8Array): boolean {
+function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 

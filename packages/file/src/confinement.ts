@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type FileSystem, errnoOf } from "./client.js";
+import { errnoOf, type FileSystem } from "./client.js";
 import { invalidPath } from "./errors.js";
 
 /**

@@ -10,7 +10,11 @@ export async function syncFolder(files: FileSystem, folder: string): Promise<voi
  * Group flush (FW-FILE-02): each touched folder is flushed once for a whole batch. Gives the error of every folder that
  * could not be flushed.
  */
-export async function syncFolders(files: FileSystem, folders: Iterable<string>, concurrency: number): Promise<ReadonlyMap<string, unknown>> {
+export async function syncFolders(
+  files: FileSystem,
+  folders: Iterable<string>,
+  concurrency: number,
+): Promise<ReadonlyMap<string, unknown>> {
   const failures = new Map<string, unknown>();
   const list = [...folders];
   await inParallel(list.length, concurrency, async (index) => {

@@ -2,11 +2,11 @@ import {
   CredentialsError,
   DestinationUnavailableError,
   type Envelope,
+  isSinkError,
   NotAttemptedError,
   PermanentSinkError,
   type SinkError,
   TemporarySinkError,
-  isSinkError,
 } from "@sinks/core";
 import { errnoOf } from "./client.js";
 
@@ -49,7 +49,8 @@ export function toFileError(error: unknown, place: "root" | "message"): SinkErro
   const errno = errnoOf(error);
   if (errno === null) return new TemporarySinkError("unexpected error while writing a file", { code: "unexpected", cause: error });
   const options = { destinationCode: errno, cause: error };
-  if (place === "root" && rootGone.has(errno)) return new DestinationUnavailableError(`the directory of the file sink is not there (${errno})`, options);
+  if (place === "root" && rootGone.has(errno))
+    return new DestinationUnavailableError(`the directory of the file sink is not there (${errno})`, options);
   switch (verdicts.get(errno)) {
     case "unavailable":
       return new DestinationUnavailableError(`the file system takes no file at present (${errno})`, options);
@@ -74,9 +75,12 @@ export function invalidPath(reason: string, cause?: unknown): PermanentSinkError
 /** The file that the message needs holds something else (FW-FILE-05). */
 export function filenameConflict(message: Envelope): PermanentSinkError {
   const { subject, stream, streamSequence } = message;
-  return new PermanentSinkError(`the file for ${subject} (${stream ?? "no stream"}, sequence ${streamSequence ?? "unknown"}) holds something else`, {
-    code: "filename_conflict",
-  });
+  return new PermanentSinkError(
+    `the file for ${subject} (${stream ?? "no stream"}, sequence ${streamSequence ?? "unknown"}) holds something else`,
+    {
+      code: "filename_conflict",
+    },
+  );
 }
 
 /** The answer for a message that the sink did not come to. */

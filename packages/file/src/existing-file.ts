@@ -1,5 +1,5 @@
 import type { Envelope } from "@sinks/core";
-import { type FileSystem, errnoOf, readFlags, readFully, withFile } from "./client.js";
+import { errnoOf, type FileSystem, readFlags, readFully, withFile } from "./client.js";
 import { storedText } from "./compress.js";
 import { invalidPath } from "./errors.js";
 import type { FileOptions } from "./options.js";

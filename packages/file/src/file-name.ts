@@ -1,4 +1,4 @@
-import { type Envelope, digestKey, encodeKeyPart } from "@sinks/core";
+import { digestKey, type Envelope, encodeKeyPart } from "@sinks/core";
 import type { FileOptions } from "./options.js";
 
 /** Where a message's file goes inside its folder. */
@@ -26,7 +26,9 @@ const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
  * Different texts give different parts, also on file systems that fold case or normalise letters.
  */
 export function pathPart(text: string): string {
-  return text.length <= plainLength && plainPart.test(text) && !deviceName.test(text) ? text : `${readable(text)}-${digestKey(encodeKeyPart(text))}`;
+  return text.length <= plainLength && plainPart.test(text) && !deviceName.test(text)
+    ? text
+    : `${readable(text)}-${digestKey(encodeKeyPart(text))}`;
 }
 
 /** What remains of a text for people: lower case, `_` for everything that is not plain. */

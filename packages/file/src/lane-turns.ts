@@ -1,4 +1,4 @@
-import { type WriteContext, type WriteOutcome, isErrorKind } from "@sinks/core";
+import { isErrorKind, type WriteContext, type WriteOutcome } from "@sinks/core";
 
 /** The place of one message in the order of its lane and of its path. */
 export interface Turn {

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Envelope, type WriteContext, type WriteOutcome, isErrorKind } from "@sinks/core";
+import { type Envelope, isErrorKind, type WriteContext, type WriteOutcome } from "@sinks/core";
 import type { FileSystem } from "./client.js";
 import { gzipMember } from "./compress.js";
 import { SubjectFolders } from "./confinement.js";
@@ -54,7 +54,10 @@ export class MessageFiles implements RecordWriter {
     this.#extension = fileExtension(parts.options);
   }
 
-  async start(): Promise<void> {}
+  /** Nothing to prepare: folders are made as messages ask for them. */
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
 
   async stop(): Promise<void> {
     await this.#parts.placer.tidy();
@@ -123,7 +126,9 @@ export class MessageFiles implements RecordWriter {
   async #place(plan: Plan, index: number, batch: MessageBatch, turn: Turn, context: WriteContext): Promise<WriteOutcome> {
     const { placer } = this.#parts;
     if (context.signal.aborted) return notAttempted();
-    const folder = await batch.folder(plan.folder, (name) => (name === null ? Promise.resolve(this.#parts.root) : this.#folders.ensure(name)));
+    const folder = await batch.folder(plan.folder, (name) =>
+      name === null ? Promise.resolve(this.#parts.root) : this.#folders.ensure(name),
+    );
     const temporary = await placer.prepare(folder, await this.#body(plan.text));
     let kept = false;
     try {

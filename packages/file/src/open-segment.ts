@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type FileSystem, createFlags, errnoOf, writeFully } from "./client.js";
+import { createFlags, errnoOf, type FileSystem, writeFully } from "./client.js";
 import { syncFolder } from "./directory-sync.js";
 import { removeLock } from "./segment-lock.js";
 
@@ -18,7 +18,15 @@ export class OpenSegment {
   #durable = 0;
   #dirty = false;
 
-  private constructor(files: FileSystem, root: string, name: string, stream: string | null, descriptor: number, inode: bigint, flush: boolean) {
+  private constructor(
+    files: FileSystem,
+    root: string,
+    name: string,
+    stream: string | null,
+    descriptor: number,
+    inode: bigint,
+    flush: boolean,
+  ) {
     this.#files = files;
     this.#root = root;
     this.name = name;

@@ -2,7 +2,10 @@ import { z } from "zod";
 
 const extension = z
   .string()
-  .regex(/^\.[A-Za-z0-9_-]{1,30}(?:\.[A-Za-z0-9_-]{1,15})?$/, "must be a dot and up to 30 letters, digits, `_` or `-`, with at most one more dot")
+  .regex(
+    /^\.[A-Za-z0-9_-]{1,30}(?:\.[A-Za-z0-9_-]{1,15})?$/,
+    "must be a dot and up to 30 letters, digits, `_` or `-`, with at most one more dot",
+  )
   .refine((value) => !/\.(?:tmp|lock)$/i.test(value), "must not end in .tmp or .lock, the names of the sink's own files");
 
 /** Options of the file sink (FW-CFG-13). */

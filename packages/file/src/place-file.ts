@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type FileSystem, createFlags, errnoOf, writeFully } from "./client.js";
+import { createFlags, errnoOf, type FileSystem, writeFully } from "./client.js";
 import type { TemporaryNames } from "./temporary-files.js";
 
 /**

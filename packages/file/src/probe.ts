@@ -1,8 +1,8 @@
 import { ConfigurationError } from "@sinks/core";
-import { type FileSystem, errnoOf } from "./client.js";
+import { errnoOf, type FileSystem } from "./client.js";
 import { toFileError } from "./errors.js";
 import type { FilePlacer } from "./place-file.js";
-import { type RootFolder, checkRoot } from "./root-folder.js";
+import { checkRoot, type RootFolder } from "./root-folder.js";
 
 /** Enough to notice a full disk that has a few free bytes left. */
 const probeBytes = 65_536;

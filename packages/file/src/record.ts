@@ -7,7 +7,7 @@ const plainKey = /^[A-Za-z0-9_.%:-]+$/;
 export type RecordOptions = Pick<FileOptions, "payload_mode" | "include_metadata">;
 
 /** Start of every record this sink writes, up to the idempotency key, which stands first so that readers find it without parsing. */
-export const recordStart = '{"schema":"nats_sinks.file.message.v1","schema_version":1,"idempotency_key":';
+const recordStart = '{"schema":"nats_sinks.file.message.v1","schema_version":1,"idempotency_key":';
 
 /**
  * The record of a message (FW-FILE-08) as one line of JSON text. The payload's own text is spliced in, so its numbers keep

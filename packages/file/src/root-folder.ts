@@ -1,8 +1,8 @@
 import path from "node:path";
 import { ConfigurationError, DestinationUnavailableError } from "@sinks/core";
-import { type FileSystem, errnoOf } from "./client.js";
-import { toFileError } from "./errors.js";
+import { errnoOf, type FileSystem } from "./client.js";
 import { syncFolder } from "./directory-sync.js";
+import { toFileError } from "./errors.js";
 
 /** The folder no path leaves, its links resolved once at start. */
 export interface RootFolder {
@@ -12,7 +12,11 @@ export interface RootFolder {
 }
 
 /** Finds the root, or makes it with its parents; what is made is flushed, up to the folder that was there (FW-FILE-03). */
-export async function openRoot(files: FileSystem, directory: string, options: { readonly create: boolean; readonly flush: boolean }): Promise<RootFolder> {
+export async function openRoot(
+  files: FileSystem,
+  directory: string,
+  options: { readonly create: boolean; readonly flush: boolean },
+): Promise<RootFolder> {
   try {
     const root = await files.realPath(directory).catch(async (error: unknown) => {
       if (errnoOf(error) !== "ENOENT") throw error;

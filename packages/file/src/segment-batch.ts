@@ -1,4 +1,4 @@
-import { type Envelope, type WriteContext, type WriteOutcome, isErrorKind } from "@sinks/core";
+import { type Envelope, isErrorKind, type WriteContext, type WriteOutcome } from "@sinks/core";
 import { notAttempted, toFileError } from "./errors.js";
 import { LineBuffer } from "./line-buffer.js";
 import type { FileOptions } from "./options.js";

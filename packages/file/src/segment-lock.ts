@@ -1,8 +1,8 @@
 import path from "node:path";
-import { type FileSystem, createFlags, errnoOf, readFlags, readFully, withFile, writeFully } from "./client.js";
+import { createFlags, errnoOf, type FileSystem, readFlags, readFully, withFile, writeFully } from "./client.js";
 import { syncFolder } from "./directory-sync.js";
 import { lockName } from "./segment-name.js";
-import { type Processes, type WriterIdentity, isGone } from "./writer-identity.js";
+import { isGone, type Processes, type WriterIdentity } from "./writer-identity.js";
 
 /** What a lock says: who writes the segment, and when it closes it at the latest. */
 export interface SegmentLock {

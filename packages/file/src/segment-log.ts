@@ -1,4 +1,4 @@
-import { OpenSegment } from "./open-segment.js";
+import type { OpenSegment } from "./open-segment.js";
 
 /** Records of one batch and stream, on their way to a segment. */
 export interface Append {

@@ -14,7 +14,13 @@ const newline = 0x0a;
  * Reads the keys of a segment into an index. With `flush` the file is flushed first, so that what is found is durable, also
  * when another process still writes it. A line or member that is not whole yet is left out.
  */
-export async function readSegmentIndex(files: FileSystem, root: string, segment: string, flush: boolean, signal: AbortSignal): Promise<SegmentIndex> {
+export async function readSegmentIndex(
+  files: FileSystem,
+  root: string,
+  segment: string,
+  flush: boolean,
+  signal: AbortSignal,
+): Promise<SegmentIndex> {
   return withFile(files, path.join(root, segment), readFlags, async (descriptor) => {
     const size = Number((await files.facts(descriptor)).size);
     if (flush) await files.syncData(descriptor);

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type FileSystem, changeFlags, errnoOf, withFile } from "./client.js";
+import { changeFlags, errnoOf, type FileSystem, withFile } from "./client.js";
 import { syncFolder } from "./directory-sync.js";
 import { isLeftBehind, readLock, removeLock } from "./segment-lock.js";
 import { isGzipSegment, lockName, segmentOfLock } from "./segment-name.js";

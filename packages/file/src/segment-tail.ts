@@ -47,7 +47,8 @@ async function memberLength(files: FileSystem, descriptor: number, start: number
   for (let window = Math.min(chunkBytes, rest); ; window = Math.min(window * 4, rest)) {
     const bytes = await readFully(files, descriptor, window, start);
     // Our members have the plain header: deflate, no optional fields.
-    if (bytes.length < headerBytes + trailerBytes || bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8 || bytes[3] !== 0) return null;
+    if (bytes.length < headerBytes + trailerBytes || bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8 || bytes[3] !== 0)
+      return null;
     const inflated = await inflate(bytes.subarray(headerBytes));
     if (inflated === "damaged") return null;
     if (inflated !== "short") {

@@ -1,12 +1,12 @@
 import type { Envelope, Telemetry, WriteContext, WriteOutcome } from "@sinks/core";
 import type { FileSystem } from "./client.js";
-import { notAttempted, toFileError } from "./errors.js";
 import { gzipMember } from "./compress.js";
+import { notAttempted, toFileError } from "./errors.js";
 import { OpenSegment } from "./open-segment.js";
 import type { FileOptions } from "./options.js";
 import type { FilePlacer } from "./place-file.js";
 import type { RecordWriter } from "./record-writer.js";
-import { type SegmentGroup, planSegmentBatch } from "./segment-batch.js";
+import { planSegmentBatch, type SegmentGroup } from "./segment-batch.js";
 import { SegmentIndexes } from "./segment-indexes.js";
 import { placeLock, removeLock } from "./segment-lock.js";
 import { SegmentLog } from "./segment-log.js";

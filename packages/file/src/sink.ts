@@ -4,6 +4,7 @@ import {
   type ConnectorServices,
   type Envelope,
   type HealthcheckAbility,
+  isErrorKind,
   type LookupAbility,
   NotAttemptedError,
   type OrderedBatchesAbility,
@@ -12,7 +13,6 @@ import {
   type SinkContext,
   type WriteContext,
   type WriteOutcome,
-  isErrorKind,
 } from "@sinks/core";
 import { type FileSystem, nodeFileSystem } from "./client.js";
 import { toFileError } from "./errors.js";
@@ -21,9 +21,9 @@ import type { FileOptions } from "./options.js";
 import { FilePlacer } from "./place-file.js";
 import { probeLinks, probeRoot } from "./probe.js";
 import type { RecordWriter } from "./record-writer.js";
-import { type RootFolder, checkRoot, openRoot } from "./root-folder.js";
+import { checkRoot, openRoot, type RootFolder } from "./root-folder.js";
 import { Segments } from "./segments.js";
-import { TemporaryNames, removeDeadTemporaries } from "./temporary-files.js";
+import { removeDeadTemporaries, TemporaryNames } from "./temporary-files.js";
 import { type Processes, readProcesses } from "./writer-identity.js";
 
 /** What the file sink can do besides writing. */

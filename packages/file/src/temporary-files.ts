@@ -1,6 +1,6 @@
 import path from "node:path";
-import { type FileSystem, errnoOf } from "./client.js";
-import { type Processes, type WriterIdentity, isGone, writerOfGroups, writerToken, writerTokenPattern } from "./writer-identity.js";
+import { errnoOf, type FileSystem } from "./client.js";
+import { isGone, type Processes, type WriterIdentity, writerOfGroups, writerToken, writerTokenPattern } from "./writer-identity.js";
 
 const temporaryName = new RegExp(`^\\.sinks-${writerTokenPattern}-[0-9a-f]{8}-[0-9]+\\.tmp$`);
 /** A temporary lives for seconds; one of another machine is surely left over after an hour. */
@@ -30,7 +30,13 @@ export function isTemporaryName(name: string): boolean {
  * Removes the temporaries of dead processes below `folder` (FW-FILE-01) and tells how many. Links are not followed. A
  * process that still runs keeps its own.
  */
-export async function removeDeadTemporaries(files: FileSystem, processes: Processes, folder: string, nowMs: number, signal: AbortSignal): Promise<number> {
+export async function removeDeadTemporaries(
+  files: FileSystem,
+  processes: Processes,
+  folder: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<number> {
   const open = [folder];
   let removed = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -3,12 +3,16 @@ import { writeSync } from "node:fs";
 import { createEnvelope, silentTelemetry } from "@sinks/core";
 import { file } from "../src/connector.js";
 
+/** A line on stdout. */
+export type CrashReport = "started" | `durable ${number} ${number}`;
+
+const report = (line: CrashReport) => writeSync(1, `${line}\n`);
 const [first = "1", size = "50", text = "{}"] = process.argv.slice(2);
 const signal = new AbortController().signal;
 const services = { telemetry: silentTelemetry, nowNs: () => process.hrtime.bigint() + 1_800_000_000_000_000_000n, workingDirectory: "/" };
 const sink = file.create(file.options.parse(JSON.parse(text)), services);
 await sink.start({ name: "file", telemetry: silentTelemetry, signal });
-writeSync(1, "started\n");
+report("started");
 for (let from = Number(first); ; from += Number(size)) {
   const messages = Array.from({ length: Number(size) }, (_, index) =>
     createEnvelope({
@@ -23,5 +27,5 @@ for (let from = Number(first); ; from += Number(size)) {
   );
   const outcomes = await sink.writeBatch(messages, { signal, ordered: false, lanes: null, onPoison: "dead_letter_and_continue" });
   const stored = outcomes === undefined || outcomes.every((outcome) => outcome === null);
-  if (stored) writeSync(1, `durable ${from} ${from + Number(size) - 1}\n`);
+  if (stored) report(`durable ${from} ${from + Number(size) - 1}`);
 }

@@ -1,4 +1,4 @@
-import { TemporarySinkError, isErrorKind } from "@sinks/core";
+import { isErrorKind, TemporarySinkError } from "@sinks/core";
 import { expect, test } from "vitest";
 import { toFileError } from "../src/errors.js";
 import { errno } from "./fixture.js";
@@ -41,7 +41,10 @@ test("FW-ERR-05 what is no errno error is temporary and a sink error passes unch
 });
 
 test("FW-ERR-07 the text of an error names no path", () => {
-  const secret = Object.assign(new Error("EACCES: permission denied, open '/srv/secret/name'"), { code: "EACCES", path: "/srv/secret/name" });
+  const secret = Object.assign(new Error("EACCES: permission denied, open '/srv/secret/name'"), {
+    code: "EACCES",
+    path: "/srv/secret/name",
+  });
   const error = toFileError(secret, "message");
   expect(error.message).not.toContain("secret");
   expect(JSON.stringify(error)).not.toContain("secret");

@@ -1,18 +1,21 @@
-import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import { type Envelope, type EnvelopeFields, type LogFields, type Telemetry, type WriteContext, createEnvelope } from "@sinks/core";
+import { createEnvelope, type Envelope, type EnvelopeFields, type LogFields, type Telemetry, type WriteContext } from "@sinks/core";
 import { type FileSystem, nodeFileSystem } from "../src/client.js";
 import { type FileOptions, fileOptions } from "../src/options.js";
-import { type FileSink, type FileSinkWorld, createFileSink, machine } from "../src/sink.js";
+import { createFileSink, type FileSink, type FileSinkWorld, machine } from "../src/sink.js";
 
-export const createdAt = "2026-05-18T12:00:00.123456789Z";
+const createdAt = "2026-05-18T12:00:00.123456789Z";
 export const createdNs = "1779105600123456789";
 
 /** A message of the stream EVENTS; `body` may be text, bytes or a value that becomes JSON. */
-export function message(sequence: number | bigint, body: unknown = { n: Number(sequence) }, fields: Partial<EnvelopeFields> = {}): Envelope {
+export function message(
+  sequence: number | bigint,
+  body: unknown = { n: Number(sequence) },
+  fields: Partial<EnvelopeFields> = {},
+): Envelope {
   const data = body instanceof Uint8Array ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   return createEnvelope({
     subject: "events.a",
@@ -46,7 +49,7 @@ export async function temporaryFolder(): Promise<AsyncDisposable & { readonly pa
   return { path: folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-export interface LoggedEvent {
+interface LoggedEvent {
   readonly event: string;
   readonly fields: LogFields;
 }
@@ -62,7 +65,7 @@ export function filesWith(changes: Partial<FileSystem>): FileSystem {
   return { ...nodeFileSystem, ...changes };
 }
 
-export interface Opened extends AsyncDisposable {
+interface Opened extends AsyncDisposable {
   readonly sink: FileSink;
   readonly telemetry: ReturnType<typeof recordingTelemetry>;
 }
@@ -115,8 +118,4 @@ export function errno(code: string): NodeJS.ErrnoException {
 /** The codes of outcomes, `stored` for null. */
 export function codes(outcomes: readonly ({ readonly code: string } | null)[] | void): string[] {
   return (outcomes ?? []).map((outcome) => outcome?.code ?? "stored");
-}
-
-export function randomHex(bytes: number): string {
-  return randomBytes(bytes).toString("hex");
 }

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { build } from "tsup";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FileOptions } from "../src/options.js";
+import type { CrashReport } from "./crash-writer.js";
 import { codes, listFiles, message, openSink, readRecord, readSegments, temporaryFolder, writeContext } from "./fixture.js";
 
 const rounds = 20;
@@ -29,17 +30,20 @@ afterAll(() => program[Symbol.asyncDispose]());
 
 /** Runs the writer until it has reported `batches`, then kills it after `delayMs`; gives the sequences it reported as durable. */
 async function writeAndKill(first: number, options: Partial<FileOptions>, batches: number, delayMs: number): Promise<number> {
-  const child: ChildProcess = spawn(process.execPath, [path.join(program.path, "crash-writer.mjs"), String(first), "50", JSON.stringify(options)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [path.join(program.path, "crash-writer.mjs"), String(first), "50", JSON.stringify(options)],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const exited = once(child, "exit");
   let last = first - 1;
   let seen = 0;
   let timer: NodeJS.Timeout | undefined;
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-    const [word, , to] = line.split(" ");
-    if (word === "durable") {
-      last = Number(to);
+    if ((line as CrashReport) !== "started") {
+      last = Number(line.split(" ")[2]);
       seen += 1;
     }
     if (seen >= batches && timer === undefined) timer = setTimeout(() => child.kill("SIGKILL"), delayMs);
@@ -65,7 +69,8 @@ test("FW-FILE-01 FW-CERT-02 message files: after SIGKILL at random points every 
     next = last + 1;
     leftTemporaries += (await hidden(folder.path)).length;
     const stored = new Set<number>();
-    for (const name of await listFiles(folder.path)) stored.add((await readRecord(path.join(folder.path, name)))["stream_sequence"] as number);
+    for (const name of await listFiles(folder.path))
+      stored.add((await readRecord(path.join(folder.path, name)))["stream_sequence"] as number);
     expect([...reported].filter((sequence) => !stored.has(sequence))).toEqual([]);
   }
   expect(leftTemporaries).toBeGreaterThan(0);

@@ -6,7 +6,8 @@ import { nodeFileSystem } from "../src/client.js";
 import { codes, createdNs, errno, filesWith, listFiles, message, openSink, readRecord, temporaryFolder, writeContext } from "./fixture.js";
 
 const nameOf = (sequence: number, stream = "EVENTS") => `${stream}-${createdNs}-${String(sequence).padStart(20, "0")}.json`;
-const withId = (sequence: number, messageId: string | null, body: unknown = { n: 1 }, deliveryCount = 1) => message(sequence, body, { messageId, deliveryCount });
+const withId = (sequence: number, messageId: string | null, body: unknown = { n: 1 }, deliveryCount = 1) =>
+  message(sequence, body, { messageId, deliveryCount });
 
 test("FW-FILE-01 FW-FILE-08 one record per message lies under the subject's folder and nothing else is left", async () => {
   await using folder = await temporaryFolder();
@@ -15,12 +16,23 @@ test("FW-FILE-01 FW-FILE-08 one record per message lies under the subject's fold
   expect(codes(await opened.sink.writeBatch(messages, writeContext()))).toEqual(["stored", "stored", "stored", "stored"]);
   expect(await listFiles(folder.path, true)).toEqual([1, 2, 3, 4].map((sequence) => path.join("events.a", nameOf(sequence))));
   const record = await readRecord(path.join(folder.path, "events.a", nameOf(2)));
-  expect(record).toMatchObject({ schema: "nats_sinks.file.message.v1", subject: "events.a", stream_sequence: 2, metadata: { metadata_version: 1 } });
+  expect(record).toMatchObject({
+    schema: "nats_sinks.file.message.v1",
+    subject: "events.a",
+    stream_sequence: 2,
+    metadata: { metadata_version: 1 },
+  });
 });
 
 test("FW-CFG-13 partitions, metadata and pretty forms follow their options", async () => {
   await using folder = await temporaryFolder();
-  await using opened = await openSink({ directory: folder.path, partition_by_subject: false, include_metadata: false, pretty: true, extension: ".event" });
+  await using opened = await openSink({
+    directory: folder.path,
+    partition_by_subject: false,
+    include_metadata: false,
+    pretty: true,
+    extension: ".event",
+  });
   await opened.sink.writeBatch([message(1, '{"a":1.10}')], writeContext());
   const [name = ""] = await listFiles(folder.path);
   expect(name).toBe(nameOf(1).replace(".json", ".event"));
@@ -155,7 +167,25 @@ test("FW-FILE-06 a symbolic link in place of a subject's folder, or of a file, i
 });
 
 test("FW-FILE-06 hostile ids, subjects and streams stay inside the root", async () => {
-  const hostile = ["../../etc/x", "/abs", "..", ".", "a/b", "a\\b", "%2e%2e%2f", "con", "name.", "~root", "-rf", "$(id)", ".hidden", "x.tmp", "É", "é", "a".repeat(400)];
+  const hostile = [
+    "../../etc/x",
+    "/abs",
+    "..",
+    ".",
+    "a/b",
+    "a\\b",
+    "%2e%2e%2f",
+    "con",
+    "name.",
+    "~root",
+    "-rf",
+    "$(id)",
+    ".hidden",
+    "x.tmp",
+    "É",
+    "é",
+    "a".repeat(400),
+  ];
   await using folder = await temporaryFolder();
   const root = path.join(folder.path, "deep", "root");
   await using opened = await openSink({ directory: root, filename_strategy: "message_id" });
@@ -276,7 +306,14 @@ test("FW-RUN-35 in an ordered lane nothing becomes visible after a failure that 
   failing = true;
   const batch = [1, 2, 3, 4, 5, 6].map((sequence) => message(sequence));
   const context = writeContext({ ordered: true, lanes: [0, 1, 0, 0, 1, 0] });
-  expect(codes(await opened.sink.writeBatch(batch, context))).toEqual(["stored", "stored", "temporary", "not_attempted", "stored", "not_attempted"]);
+  expect(codes(await opened.sink.writeBatch(batch, context))).toEqual([
+    "stored",
+    "stored",
+    "temporary",
+    "not_attempted",
+    "stored",
+    "not_attempted",
+  ]);
   expect(await listFiles(folder.path, true)).toEqual([1, 2, 5].map((sequence) => path.join("events.a", nameOf(sequence))));
 });
 
@@ -293,7 +330,9 @@ test.each([
 
 test("FW-RUN-35 a poison message behind a temporary failure of its lane is not judged yet", async () => {
   await using folder = await temporaryFolder();
-  const files = filesWith({ link: (from, to) => (to.endsWith(nameOf(1)) ? Promise.reject(errno("EBUSY")) : nodeFileSystem.link(from, to)) });
+  const files = filesWith({
+    link: (from, to) => (to.endsWith(nameOf(1)) ? Promise.reject(errno("EBUSY")) : nodeFileSystem.link(from, to)),
+  });
   await using opened = await openSink({ directory: folder.path, payload_mode: "json_only" }, { files });
   const context = writeContext({ ordered: true, lanes: [0, 0] });
   expect(codes(await opened.sink.writeBatch([message(1), message(2, "poison")], context))).toEqual(["temporary", "not_attempted"]);
@@ -325,5 +364,10 @@ test("FW-REG-07 lookup answers in order and for spare names too", async () => {
   await using opened = await openSink({ directory: folder.path });
   const other = message(1, { n: 2 }, { account: "A" });
   await opened.sink.writeBatch([message(1), other, message(3)], writeContext());
-  expect(await opened.sink.lookup([message(3), message(2), other, message(1)], new AbortController().signal)).toEqual([true, false, true, true]);
+  expect(await opened.sink.lookup([message(3), message(2), other, message(1)], new AbortController().signal)).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
 });

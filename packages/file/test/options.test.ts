@@ -31,12 +31,27 @@ test.each([".json", ".json.gz", ".event.gz", ".ndjson_v2"])("FW-CFG-13 extension
   expect(fileOptions.parse({ directory: "out", extension }).extension).toBe(extension);
 });
 
-test.each(["", "json", "/x", "./x", ".a/b", ".a\\b", "..", ".", ".a..b", ".tmp", ".json.tmp", ".TMP", ".lock", ".a\u0000", ".é", `.${"a".repeat(31)}`, ".a.b.c"])(
-  "FW-FILE-06 extension %j is refused",
-  (extension) => {
-    expect(fileOptions.safeParse({ directory: "out", extension }).success).toBe(false);
-  },
-);
+test.each([
+  "",
+  "json",
+  "/x",
+  "./x",
+  ".a/b",
+  ".a\\b",
+  "..",
+  ".",
+  ".a..b",
+  ".tmp",
+  ".json.tmp",
+  ".TMP",
+  ".lock",
+  ".a\u0000",
+  ".é",
+  `.${"a".repeat(31)}`,
+  ".a.b.c",
+])("FW-FILE-06 extension %j is refused", (extension) => {
+  expect(fileOptions.safeParse({ directory: "out", extension }).success).toBe(false);
+});
 
 test.each([
   ["compression_level", 0],

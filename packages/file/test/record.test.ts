@@ -35,8 +35,17 @@ test("FW-FILE-08 the record holds every field of the contract and no other", () 
 });
 
 test("FW-FILE-08 what is absent is null, without labels the text is null and the list empty", () => {
-  const bare = record(message(1, "x", { stream: null, consumer: null, streamSequence: null, consumerSequence: null, streamCreatedAt: null, messageId: "m" }));
-  expect(bare).toMatchObject({ stream: null, consumer: null, stream_sequence: null, consumer_sequence: null, priority: null, classification: null });
+  const bare = record(
+    message(1, "x", { stream: null, consumer: null, streamSequence: null, consumerSequence: null, streamCreatedAt: null, messageId: "m" }),
+  );
+  expect(bare).toMatchObject({
+    stream: null,
+    consumer: null,
+    stream_sequence: null,
+    consumer_sequence: null,
+    priority: null,
+    classification: null,
+  });
   expect([bare["labels"], bare["labels_list"]]).toEqual([null, []]);
   expect(bare["idempotency_key"]).toBe("id:1::m");
 });
@@ -68,7 +77,9 @@ test("FW-PAY-01 bodies that are not JSON are wrapped, and strict modes refuse th
     payload: "//4A",
   });
   expect(record(message(1, "plain é"))["payload_info"]).toMatchObject({ original_format: "text", wrapped: true });
-  expect(() => recordText(message(1, "plain"), { payload_mode: "json_only", include_metadata: false }, storedAtNs)).toThrow(SerializationError);
+  expect(() => recordText(message(1, "plain"), { payload_mode: "json_only", include_metadata: false }, storedAtNs)).toThrow(
+    SerializationError,
+  );
 });
 
 test("FW-META-01 the snapshot is part of the record when asked for and carries the time of storage", () => {

@@ -38,7 +38,9 @@ test("FW-FILE-06 the root's own link is resolved once, a file in its place is a 
   await using folder = await temporaryFolder();
   await mkdir(path.join(folder.path, "real"));
   await symlink(path.join(folder.path, "real"), path.join(folder.path, "link"));
-  expect((await openRoot(nodeFileSystem, path.join(folder.path, "link"), { create: true, flush: true })).path).toBe(path.join(folder.path, "real"));
+  expect((await openRoot(nodeFileSystem, path.join(folder.path, "link"), { create: true, flush: true })).path).toBe(
+    path.join(folder.path, "real"),
+  );
   await writeFile(path.join(folder.path, "file"), "");
   for (const place of ["file", path.join("file", "below")]) {
     await expect(openRoot(nodeFileSystem, path.join(folder.path, place), { create: true, flush: true })).rejects.toMatchObject({

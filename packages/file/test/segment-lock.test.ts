@@ -11,15 +11,22 @@ const minutes = 60_000;
 
 test("FW-FILE-09 segment names are read back, and no other name is taken for one", () => {
   fc.assert(
-    fc.property(fc.string({ minLength: 1, maxLength: 40 }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.boolean(), (stream, sequence, gzip) => {
-      const name = makeSegmentName(stream, sequence, 1_800_000_000_000_000_000n, gzip);
-      expect([isSegmentName(name), isGzipSegment(name)]).toEqual([true, gzip]);
-      expect(segmentOfLock(lockName(name))).toBe(name);
-      expect(Buffer.byteLength(lockName(name))).toBeLessThanOrEqual(255);
-    }),
+    fc.property(
+      fc.string({ minLength: 1, maxLength: 40 }),
+      fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+      fc.boolean(),
+      (stream, sequence, gzip) => {
+        const name = makeSegmentName(stream, sequence, 1_800_000_000_000_000_000n, gzip);
+        expect([isSegmentName(name), isGzipSegment(name)]).toEqual([true, gzip]);
+        expect(segmentOfLock(lockName(name))).toBe(name);
+        expect(Buffer.byteLength(lockName(name))).toBeLessThanOrEqual(255);
+      },
+    ),
   );
-  for (const other of ["a.ndjson", ".EVENTS-00000000000000000001-1.ndjson", "EVENTS-1-1.ndjson", "x.json"]) expect(isSegmentName(other)).toBe(false);
-  for (const other of [".a.lock", "EVENTS-00000000000000000001-1.ndjson.lock", ".EVENTS-00000000000000000001-1.ndjson"]) expect(segmentOfLock(other)).toBeNull();
+  for (const other of ["a.ndjson", ".EVENTS-00000000000000000001-1.ndjson", "EVENTS-1-1.ndjson", "x.json"])
+    expect(isSegmentName(other)).toBe(false);
+  for (const other of [".a.lock", "EVENTS-00000000000000000001-1.ndjson.lock", ".EVENTS-00000000000000000001-1.ndjson"])
+    expect(segmentOfLock(other)).toBeNull();
 });
 
 test("FW-FILE-09 only one of two writers gets a lock", async () => {

@@ -7,7 +7,9 @@ import { gzipMember } from "../src/compress.js";
 import { wholeLength } from "../src/segment-tail.js";
 import { temporaryFolder } from "./fixture.js";
 
-const batch = fc.array(fc.string({ unit: "grapheme-ascii", maxLength: 40 }), { minLength: 1, maxLength: 5 }).map((lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+const batch = fc
+  .array(fc.string({ unit: "grapheme-ascii", maxLength: 40 }), { minLength: 1, maxLength: 5 })
+  .map((lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 
 async function lengthOf(folder: string, bytes: Uint8Array, gzip: boolean): Promise<number> {
   const file = path.join(folder, "segment");
@@ -48,12 +50,17 @@ test("FW-FILE-09 lines longer than a chunk are found whole or cut whole", async 
 test("FW-FILE-09 gzip members are whole or cut", async () => {
   await using folder = await temporaryFolder();
   await fc.assert(
-    fc.asyncProperty(fc.array(batch, { maxLength: 4 }), batch, fc.double({ min: 0, max: 0.999, noNaN: true }), async (durable, torn, share) => {
-      const kept = Buffer.concat(await Promise.all(durable.map((text) => gzipMember(Buffer.from(text), 6))));
-      const member = await gzipMember(Buffer.from(torn), 6);
-      const tail = member.subarray(0, Math.floor(member.length * share));
-      expect(await lengthOf(folder.path, Buffer.concat([kept, tail]), true)).toBe(kept.length);
-    }),
+    fc.asyncProperty(
+      fc.array(batch, { maxLength: 4 }),
+      batch,
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      async (durable, torn, share) => {
+        const kept = Buffer.concat(await Promise.all(durable.map((text) => gzipMember(Buffer.from(text), 6))));
+        const member = await gzipMember(Buffer.from(torn), 6);
+        const tail = member.subarray(0, Math.floor(member.length * share));
+        expect(await lengthOf(folder.path, Buffer.concat([kept, tail]), true)).toBe(kept.length);
+      },
+    ),
     { numRuns: 60 },
   );
 });

@@ -1,19 +1,36 @@
-import { mkdir, readFile, readdir, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { nodeFileSystem } from "../src/client.js";
 import { gzipMember } from "../src/compress.js";
 import { lockName } from "../src/segment-name.js";
+import { createFileSink, machine } from "../src/sink.js";
 import { readProcesses } from "../src/writer-identity.js";
-import { codes, errno, filesWith, listFiles, message, openSink, options, readSegments, recordingTelemetry, temporaryFolder, writeContext } from "./fixture.js";
+import {
+  codes,
+  errno,
+  filesWith,
+  listFiles,
+  message,
+  openSink,
+  options,
+  readSegments,
+  recordingTelemetry,
+  temporaryFolder,
+  writeContext,
+} from "./fixture.js";
 
 const signal = new AbortController().signal;
 const batch = (from: number, count: number) => Array.from({ length: count }, (_, index) => message(from + index));
 const sequences = (records: Record<string, unknown>[]) => records.map((record) => record["stream_sequence"]);
 const manual = () => {
   const waiting: (() => void)[] = [];
-  return { waiting, after: (_milliseconds: number, run: () => void) => (waiting.push(run), () => undefined) };
+  const after = (_milliseconds: number, run: () => void) => {
+    waiting.push(run);
+    return () => undefined;
+  };
+  return { waiting, after };
 };
 
 test("FW-FILE-09 batches go into one segment, one record a line, in order, under a lock until it is closed", async () => {
@@ -97,7 +114,9 @@ test("FW-FILE-09 a segment that would grow beyond its size is closed first, a ba
   expect(names.length).toBeGreaterThan(3);
   const sizes = await Promise.all(names.map(async (name) => (await readFile(path.join(folder.path, name))).length));
   expect(sizes.filter((size) => size > 4096)).toHaveLength(1);
-  const lines = await Promise.all(names.map(async (name) => (await readFile(path.join(folder.path, name), "utf8")).trim().split("\n").length));
+  const lines = await Promise.all(
+    names.map(async (name) => (await readFile(path.join(folder.path, name), "utf8")).trim().split("\n").length),
+  );
   for (const count of lines) expect(count % 3).toBe(0);
   expect((await readdir(folder.path)).filter((name) => name.endsWith(".lock"))).toHaveLength(1);
   expect(sequences(await readSegments(folder.path))).toHaveLength(63);
@@ -145,7 +164,10 @@ test("FW-FILE-09 lookup reads segments of both kinds, by key, whoever wrote them
   for (const compression of ["none", "gzip"] as const) {
     const opened = await openSink({ directory: folder.path, mode: "segments", compression });
     const from = compression === "none" ? 1 : 100;
-    await opened.sink.writeBatch([...batch(from, 50), message(from, "x", { streamSequence: null, messageId: `id-${compression}` })], writeContext());
+    await opened.sink.writeBatch(
+      [...batch(from, 50), message(from, "x", { streamSequence: null, messageId: `id-${compression}` })],
+      writeContext(),
+    );
     await opened.sink.writeBatch(batch(from + 50, 3), writeContext());
     await opened.sink.stop();
   }
@@ -153,7 +175,17 @@ test("FW-FILE-09 lookup reads segments of both kinds, by key, whoever wrote them
   await live.sink.writeBatch(batch(200, 2), writeContext());
   await using reader = await openSink({ directory: folder.path, mode: "segments" });
   const byId = (id: string) => message(1, "other body", { streamSequence: null, messageId: id });
-  const asked = [message(1), message(53), message(54), message(100), message(152), message(201), byId("id-none"), byId("id-gzip"), byId("id-no")];
+  const asked = [
+    message(1),
+    message(53),
+    message(54),
+    message(100),
+    message(152),
+    message(201),
+    byId("id-none"),
+    byId("id-gzip"),
+    byId("id-no"),
+  ];
   expect(await reader.sink.lookup(asked, signal)).toEqual([true, true, false, true, true, true, true, true, false]);
   expect(await reader.sink.lookup([message(1, {}, { streamCreatedAt: "2027-01-01T00:00:00Z" })], signal)).toEqual([false]);
 });
@@ -167,32 +199,39 @@ test("FW-RUN-36 a poison message fails alone or stops its lane, by the policy", 
   const later = [message(11), message(12, "poison"), message(13), message(14)];
   expect(codes(await opened.sink.writeBatch(later, stop))).toEqual(["stored", "payload_not_json", "not_attempted", "stored"]);
   const goOn = writeContext({ ordered: true, lanes: [0, 0, 0, 1] });
-  expect(codes(await opened.sink.writeBatch([message(21), message(22, "poison"), message(23)], goOn))).toEqual(["stored", "payload_not_json", "stored"]);
+  expect(codes(await opened.sink.writeBatch([message(21), message(22, "poison"), message(23)], goOn))).toEqual([
+    "stored",
+    "payload_not_json",
+    "stored",
+  ]);
   expect(sequences(await readSegments(folder.path))).toEqual([1, 3, 4, 11, 14, 21, 23]);
 });
 
-test.each(["write", "syncData"] as const)("FW-FILE-07 a failing %s stores nothing, and what it left is cut before the next batch", async (call) => {
-  await using folder = await temporaryFolder();
-  let failures = 0;
-  const files = filesWith({
-    [call]: async (...parameters: Parameters<typeof nodeFileSystem.write>) => {
-      if (failures === 0) return nodeFileSystem[call](...parameters);
-      failures -= 1;
-      if (call === "write") {
-        const [descriptor, bytes, offset, length, position] = parameters;
-        await nodeFileSystem.write(descriptor, bytes, offset, Math.ceil(length / 2), position);
-      }
-      throw errno("ENOSPC");
-    },
-  });
-  await using opened = await openSink({ directory: folder.path, mode: "segments" }, { files });
-  await opened.sink.writeBatch(batch(1, 3), writeContext());
-  failures = 1;
-  expect(codes(await opened.sink.writeBatch(batch(4, 3), writeContext()))).toEqual(Array(3).fill("destination_unavailable"));
-  expect(codes(await opened.sink.writeBatch(batch(7, 1), writeContext()))).toEqual(["stored"]);
-  expect(sequences(await readSegments(folder.path))).toEqual([1, 2, 3, 7]);
-  expect(await opened.sink.lookup([message(4), message(7)], signal)).toEqual([false, true]);
-});
+test.each(["write", "syncData"] as const)(
+  "FW-FILE-07 a failing %s stores nothing, and what it left is cut before the next batch",
+  async (call) => {
+    await using folder = await temporaryFolder();
+    let failures = 0;
+    const files = filesWith({
+      [call]: async (...parameters: Parameters<typeof nodeFileSystem.write>) => {
+        if (failures === 0) return nodeFileSystem[call](...parameters);
+        failures -= 1;
+        if (call === "write") {
+          const [descriptor, bytes, offset, length, position] = parameters;
+          await nodeFileSystem.write(descriptor, bytes, offset, Math.ceil(length / 2), position);
+        }
+        throw errno("ENOSPC");
+      },
+    });
+    await using opened = await openSink({ directory: folder.path, mode: "segments" }, { files });
+    await opened.sink.writeBatch(batch(1, 3), writeContext());
+    failures = 1;
+    expect(codes(await opened.sink.writeBatch(batch(4, 3), writeContext()))).toEqual(Array(3).fill("destination_unavailable"));
+    expect(codes(await opened.sink.writeBatch(batch(7, 1), writeContext()))).toEqual(["stored"]);
+    expect(sequences(await readSegments(folder.path))).toEqual([1, 2, 3, 7]);
+    expect(await opened.sink.lookup([message(4), message(7)], signal)).toEqual([false, true]);
+  },
+);
 
 test("FW-FILE-07 while the torn tail cannot be cut nothing is stored; the lock stays for whoever comes next", async () => {
   await using folder = await temporaryFolder();
@@ -204,7 +243,8 @@ test("FW-FILE-07 while the torn tail cannot be cut nothing is stored; the lock s
   const opened = await openSink({ directory: folder.path, mode: "segments" }, { files });
   await opened.sink.writeBatch(batch(1, 2), writeContext());
   broken = true;
-  for (const from of [3, 5]) expect(codes(await opened.sink.writeBatch(batch(from, 2), writeContext()))).toEqual(Array(2).fill("destination_unavailable"));
+  for (const from of [3, 5])
+    expect(codes(await opened.sink.writeBatch(batch(from, 2), writeContext()))).toEqual(Array(2).fill("destination_unavailable"));
   await opened.sink.stop();
   const [name = ""] = await listFiles(folder.path);
   expect((await readdir(folder.path)).sort()).toEqual([lockName(name), name].sort());
@@ -221,7 +261,6 @@ test("FW-FILE-07 a segment that its own process gave up is recovered by it later
   const { waiting, after } = manual();
   const telemetry = recordingTelemetry();
   let now = 1_800_000_000_000_000_000n;
-  const { createFileSink, machine } = await import("../src/sink.js");
   const services = { telemetry, nowNs: () => now, workingDirectory: "/" };
   const sink = createFileSink(options({ directory: folder.path, mode: "segments" }), services, { ...machine, files, after });
   await sink.start({ name: "file", telemetry, signal });
@@ -256,26 +295,29 @@ test("FW-FILE-09 nothing is written into a segment that was moved away or remove
   expect(await readFile(path.join(folder.path, third[0] as string), "utf8")).toContain('"stream_sequence":3');
 });
 
-test.each(["none", "gzip"] as const)("FW-FILE-09 at start the torn tail of a dead process's segment (%s) is cut and its lock taken over", async (compression) => {
-  await using folder = await temporaryFolder();
-  const dead = await readProcesses();
-  const processes = () => Promise.resolve({ ...dead, self: { ...dead.self, started: "1" } });
-  const crashed = await openSink({ directory: folder.path, mode: "segments", compression }, { processes });
-  await crashed.sink.writeBatch(batch(1, 3), writeContext());
-  const [name = ""] = await listFiles(folder.path);
-  const whole = await readFile(path.join(folder.path, name));
-  await writeFile(path.join(folder.path, name), Buffer.concat([whole, whole.subarray(0, whole.length - 1)]));
-  if (compression === "none") await writeFile(path.join(folder.path, name), Buffer.concat([whole, Buffer.from('{"schema":"nats')]));
+test.each(["none", "gzip"] as const)(
+  "FW-FILE-09 at start the torn tail of a dead process's segment (%s) is cut and its lock taken over",
+  async (compression) => {
+    await using folder = await temporaryFolder();
+    const dead = await readProcesses();
+    const processes = () => Promise.resolve({ ...dead, self: { ...dead.self, started: "1" } });
+    const crashed = await openSink({ directory: folder.path, mode: "segments", compression }, { processes });
+    await crashed.sink.writeBatch(batch(1, 3), writeContext());
+    const [name = ""] = await listFiles(folder.path);
+    const whole = await readFile(path.join(folder.path, name));
+    await writeFile(path.join(folder.path, name), Buffer.concat([whole, whole.subarray(0, whole.length - 1)]));
+    if (compression === "none") await writeFile(path.join(folder.path, name), Buffer.concat([whole, Buffer.from('{"schema":"nats')]));
 
-  await using opened = await openSink({ directory: folder.path, mode: "segments", compression });
-  expect(await readdir(folder.path)).toEqual([name]);
-  expect(await readFile(path.join(folder.path, name))).toEqual(whole);
-  expect(opened.telemetry.events.filter(({ event }) => event === "segment_recovered")).toHaveLength(1);
-  const again = [1, 2, 3].map((sequence) => message(sequence, { n: sequence }, { deliveryCount: 2 }));
-  expect(codes(await opened.sink.writeBatch(again, writeContext()))).toEqual(["stored", "stored", "stored"]);
-  expect(await listFiles(folder.path)).toEqual([name]);
-  await crashed.sink.stop().catch(() => undefined);
-});
+    await using opened = await openSink({ directory: folder.path, mode: "segments", compression });
+    expect(await readdir(folder.path)).toEqual([name]);
+    expect(await readFile(path.join(folder.path, name))).toEqual(whole);
+    expect(opened.telemetry.events.filter(({ event }) => event === "segment_recovered")).toHaveLength(1);
+    const again = [1, 2, 3].map((sequence) => message(sequence, { n: sequence }, { deliveryCount: 2 }));
+    expect(codes(await opened.sink.writeBatch(again, writeContext()))).toEqual(["stored", "stored", "stored"]);
+    expect(await listFiles(folder.path)).toEqual([name]);
+    await crashed.sink.stop().catch(() => undefined);
+  },
+);
 
 test("FW-FILE-09 a dead process's segment without a whole record, and a lock without a segment, are removed", async () => {
   await using folder = await temporaryFolder();

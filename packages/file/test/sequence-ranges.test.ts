@@ -26,7 +26,17 @@ test("FW-FILE-09 a segment's index is exact over keys of any kind and order", ()
       .tuple(part, part, part, fc.constantFrom("", "5", "17"), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }))
       .map(([account, domain, stream, created, sequence]) => `js:1:${account}:${domain}:${stream}:${created}:${sequence}`),
     fc.tuple(part, part, fc.integer({ min: 0, max: 9 })).map(([account, stream, sequence]) => `js:1:${account}::${stream}:5:${sequence}`),
-    fc.constantFrom("id:1:EVENTS:7", "id:1:EVENTS:07", "sha256:1:a:7", "js:1:::EVENTS:5:07", "js:1:::EVENTS:5:", "js:1:::EVENTS:5:7x", "", "7", ":7"),
+    fc.constantFrom(
+      "id:1:EVENTS:7",
+      "id:1:EVENTS:07",
+      "sha256:1:a:7",
+      "js:1:::EVENTS:5:07",
+      "js:1:::EVENTS:5:",
+      "js:1:::EVENTS:5:7x",
+      "",
+      "7",
+      ":7",
+    ),
   );
   fc.assert(
     fc.property(fc.array(key, { maxLength: 60 }), fc.array(key, { maxLength: 60 }), (added, asked) => {
@@ -47,7 +57,10 @@ test("FW-FILE-09 indexes forget whole segments, oldest first, and never claim to
   const indexes = new SegmentIndexes(10);
   for (const segment of ["one", "two", "three"]) {
     indexes.begin(segment);
-    indexes.add(segment, [2, 4, 6].map((sequence) => `js:1:::${segment}:5:${sequence}`));
+    indexes.add(
+      segment,
+      [2, 4, 6].map((sequence) => `js:1:::${segment}:5:${sequence}`),
+    );
   }
   expect(["one", "two", "three"].map((segment) => indexes.knows(segment))).toEqual([false, true, true]);
   expect(["one", "two", "three"].map((segment) => indexes.has(`js:1:::${segment}:5:4`))).toEqual([false, true, true]);
@@ -58,6 +71,9 @@ test("FW-FILE-09 indexes forget whole segments, oldest first, and never claim to
 test("FW-FILE-09 a segment larger than the limit is forgotten, not half remembered", () => {
   const indexes = new SegmentIndexes(10);
   indexes.begin("one");
-  indexes.add("one", Array.from({ length: 20 }, (_, index) => `id:1:EVENTS:${index}`));
+  indexes.add(
+    "one",
+    Array.from({ length: 20 }, (_, index) => `id:1:EVENTS:${index}`),
+  );
   expect([indexes.knows("one"), indexes.has("id:1:EVENTS:3")]).toEqual([false, false]);
 });

@@ -59,25 +59,31 @@ test("FW-REG-07 outside of start and stop a write is not attempted, and stop may
   await expect(sink.writeBatch([message(1)], writeContext())).rejects.toMatchObject({ name: "NotAttemptedError" });
 });
 
-test.each(["one_file_per_message", "segments"] as const)("FW-RUN-29 an aborted write in mode %s answers for every message and stores none", async (mode) => {
-  await using folder = await temporaryFolder();
-  await using opened = await openSink({ directory: folder.path, mode });
-  const outcomes = await opened.sink.writeBatch([message(1), message(2)], writeContext({ signal: AbortSignal.abort() }));
-  expect(codes(outcomes)).toEqual(["not_attempted", "not_attempted"]);
-  expect(await readdir(folder.path)).toEqual([]);
-});
+test.each(["one_file_per_message", "segments"] as const)(
+  "FW-RUN-29 an aborted write in mode %s answers for every message and stores none",
+  async (mode) => {
+    await using folder = await temporaryFolder();
+    await using opened = await openSink({ directory: folder.path, mode });
+    const outcomes = await opened.sink.writeBatch([message(1), message(2)], writeContext({ signal: AbortSignal.abort() }));
+    expect(codes(outcomes)).toEqual(["not_attempted", "not_attempted"]);
+    expect(await readdir(folder.path)).toEqual([]);
+  },
+);
 
-test.each(["one_file_per_message", "segments"] as const)("FW-FILE-07 a root that goes away under way is an outage in mode %s, not a failure of messages", async (mode) => {
-  await using folder = await temporaryFolder();
-  const root = path.join(folder.path, "root");
-  await using opened = await openSink({ directory: root, mode });
-  await rm(root, { recursive: true });
-  await expect(opened.sink.writeBatch([message(1)], writeContext())).rejects.toMatchObject({ name: "DestinationUnavailableError" });
-  await expect(opened.sink.healthcheck(signal)).rejects.toMatchObject({ name: "DestinationUnavailableError" });
-  await mkdir(root);
-  await opened.sink.healthcheck(signal);
-  expect(codes(await opened.sink.writeBatch([message(1)], writeContext()))).toEqual(["stored"]);
-});
+test.each(["one_file_per_message", "segments"] as const)(
+  "FW-FILE-07 a root that goes away under way is an outage in mode %s, not a failure of messages",
+  async (mode) => {
+    await using folder = await temporaryFolder();
+    const root = path.join(folder.path, "root");
+    await using opened = await openSink({ directory: root, mode });
+    await rm(root, { recursive: true });
+    await expect(opened.sink.writeBatch([message(1)], writeContext())).rejects.toMatchObject({ name: "DestinationUnavailableError" });
+    await expect(opened.sink.healthcheck(signal)).rejects.toMatchObject({ name: "DestinationUnavailableError" });
+    await mkdir(root);
+    await opened.sink.healthcheck(signal);
+    expect(codes(await opened.sink.writeBatch([message(1)], writeContext()))).toEqual(["stored"]);
+  },
+);
 
 test.each([
   ["ENOSPC", "DestinationUnavailableError"],

@@ -2,7 +2,7 @@ import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { nodeFileSystem } from "../src/client.js";
-import { TemporaryNames, isTemporaryName, removeDeadTemporaries } from "../src/temporary-files.js";
+import { isTemporaryName, removeDeadTemporaries, TemporaryNames } from "../src/temporary-files.js";
 import type { WriterIdentity } from "../src/writer-identity.js";
 import { listFiles, temporaryFolder } from "./fixture.js";
 

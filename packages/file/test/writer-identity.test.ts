@@ -1,7 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { type WriterIdentity, isGone, readProcesses, startOfStat, writerOfGroups, writerToken, writerTokenPattern } from "../src/writer-identity.js";
+import {
+  isGone,
+  readProcesses,
+  startOfStat,
+  type WriterIdentity,
+  writerOfGroups,
+  writerToken,
+  writerTokenPattern,
+} from "../src/writer-identity.js";
 
 const self: WriterIdentity = { host: "aaaaaaaa", boot: "bbbbbbbb", space: "cccccccc", process: 100, started: "5000" };
 const running = new Map([
