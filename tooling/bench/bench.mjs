@@ -19,19 +19,21 @@ import { firstRecord } from "./same-records.mjs";
 import { compare, orderOfRound } from "./statistics.mjs";
 
 const sizes = {
-  full: { messages: 200_000, rounds: 6, backlog: 1_000_000, memorySeconds: 30 },
-  quick: { messages: 50_000, rounds: 6, backlog: 200_000, memorySeconds: 8 },
+  full: { plain: 500_000, files: 200_000, rounds: 6, backlog: 1_000_000, memorySeconds: 30 },
+  quick: { plain: 100_000, files: 40_000, rounds: 6, backlog: 200_000, memorySeconds: 8 },
 };
 
 /** Comparisons; the first two arms of each are the same loop twice: the baseline, and the measure of the noise. */
 const comparisons = [
   {
-    name: "consume and acknowledge",
+    name: "Consume and acknowledge",
+    stream: "plain",
     target: 0.85,
     arms: { "bare loop": ["bare"], "bare loop again": ["bare"], "runner, no-op sink": ["runner", { sink: "no-op" }] },
   },
   {
     name: "NDJSON segments, one flush per batch",
+    stream: "files",
     target: 0.7,
     arms: {
       "bare loop": ["bare-file", { includeMetadata: true }],
@@ -40,7 +42,8 @@ const comparisons = [
     },
   },
   {
-    name: "the same without metadata in the records",
+    name: "The same without metadata in the records",
+    stream: "files",
     target: null,
     arms: {
       "bare loop": ["bare-file", { includeMetadata: false }],
@@ -65,22 +68,25 @@ async function main({ quick, json }) {
 async function measureAll({ nats, link, folder, size, quick }) {
   const machine = describeMachine(nats);
   say(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}, nats-server ${machine.nats}`);
-  say(`filling a stream with ${size.messages} messages of about 200 bytes`);
-  await fillStream(link, { stream: "bench", count: size.messages, body: event });
+  for (const stream of ["plain", "files"]) {
+    say(`filling a stream with ${size[stream]} messages of about 200 bytes`);
+    await fillStream(link, { stream, count: size[stream], body: event });
+  }
   const results = [];
   for (const comparison of comparisons) results.push(await runComparison(comparison, { ...link, url: nats.url, folder, size }));
   say(`filling a stream with ${size.backlog} small messages`);
   await fillStream(link, { stream: "backlog", count: size.backlog, body: smallMessage });
   const rate = results[0].arms["runner, no-op sink"].messagesPerSecond.median;
   const memory = await measureMemory({ url: nats.url, folder, size, messagesPerSecond: rate / 10 });
-  return { machine, quick, messages: size.messages, rounds: size.rounds, comparisons: results, memory };
+  return { machine, quick, rounds: size.rounds, comparisons: results, memory };
 }
 
-async function runComparison({ name, target, arms }, { url, folder, size, manager }) {
+async function runComparison({ name, stream, target, arms }, { url, folder, size, manager }) {
   const names = Object.keys(arms);
   const [first, again] = names;
-  const { config, created } = await manager.streams.info("bench");
-  const stream = { stream: config.name, streamCreatedAt: created, streamCreatedNs: epochNs(created) };
+  const count = size[stream];
+  const { created } = await manager.streams.info(stream);
+  const settings = { url, stream, count, streamCreatedAt: created, streamCreatedNs: epochNs(created) };
   const rounds = [];
   const firstRecords = new Set();
   // One round more than is counted: the first one warms the server's caches.
@@ -91,8 +97,8 @@ async function runComparison({ name, target, arms }, { url, folder, size, manage
       const own = join(folder, "arm");
       await mkdir(own);
       const consumer = `arm-${names.indexOf(arm)}-${round + 1}`;
-      measured[arm] = await runArm(program, { url, ...stream, consumer, count: size.messages, folder: own, ...extra });
-      await checkSettled(manager, config.name, consumer, size.messages);
+      measured[arm] = await runArm(program, { ...settings, consumer, folder: own, ...extra });
+      await checkSettled(manager, stream, consumer, count);
       if (round < 0) firstRecords.add(await firstRecord(own));
       await rm(own, { recursive: true });
     }
@@ -101,7 +107,8 @@ async function runComparison({ name, target, arms }, { url, folder, size, manage
     say(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${size.rounds}`}`);
   }
   const baselineOf = (arm) => (arm === first || arm === again ? [first] : [first, again]);
-  return { name, target, arms: Object.fromEntries(names.map((arm) => [arm, compare(rounds, arm, baselineOf(arm))])) };
+  const figures = names.map((arm) => [arm, compare(rounds, arm, baselineOf(arm))]);
+  return { name, target, messages: count, arms: Object.fromEntries(figures) };
 }
 
 /** The server's own word that every message was delivered and acknowledged; the consumer goes afterwards. */

@@ -3,15 +3,17 @@ const ratio = ({ median, min, max }) => `${median.toFixed(2)} (${min.toFixed(2)}
 const row = (cells) => `| ${cells.join(" | ")} |`;
 
 /** The report as Markdown, so that it can be read here and pasted into a document. */
-export function reportText({ machine, messages, rounds, comparisons, memory }) {
+export function reportText({ machine, rounds, comparisons, memory }) {
   const lines = [
     `${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}; Node ${machine.node}, nats-server ${machine.nats};`,
-    `load at start ${machine.loadAtStart}. ${number(messages)} messages, ${rounds} interleaved rounds; ratios as median (smallest to largest).`,
+    `load at start ${machine.loadAtStart}. ${rounds} interleaved rounds; ratios as median (smallest to largest).`,
     "",
   ];
-  for (const { name, target, arms } of comparisons) {
+  for (const { name, target, messages, arms } of comparisons) {
     lines.push(
       `### ${name}`,
+      "",
+      `${number(messages)} messages.`,
       "",
       row(["arm", "ratio to the bare loop", "messages/s", "CPU µs per message"]),
       row(["---", "---", "---", "---"]),
