@@ -3,7 +3,7 @@ import { envelopeOfStored } from "../source/delivery.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { Flight, FlightEntry } from "./flight.js";
-import type { Lanes } from "./lanes.js";
+import { type Lanes, OrderedLanes } from "./lanes.js";
 
 /** What keeping held messages needs. */
 export interface HeldParts {
@@ -23,6 +23,8 @@ export interface HeldParts {
 /** Messages put aside (FW-RUN-38): leased without limit, their bodies given back to the stream, which has them anyway. */
 export class HeldMessages {
   readonly #parts: HeldParts;
+  /** Brought back by a repair, but not back yet. */
+  readonly #resumed = new WeakSet<FlightEntry>();
 
   constructor(parts: HeldParts) {
     this.#parts = parts;
@@ -34,20 +36,26 @@ export class HeldMessages {
     if (stored !== null && entry.state === "held") entry.envelope = null;
   }
 
-  /** Tries retry-exhausted messages again whose time has come; permanent ones stay. */
+  /** Tries retry-exhausted messages again whose time has come; permanent ones stay until a repair. */
   tick(now: number): void {
     const { flight } = this.#parts;
     if (flight.held === 0) return;
     for (const entry of [...flight.entries()]) {
-      if (entry.heldReason === "retry_exhausted" && entry.retryAt <= now) void this.#bringBack(entry);
+      const comesBack = entry.heldReason === "retry_exhausted" || this.#resumed.has(entry);
+      if (entry.state === "held" && comesBack && entry.retryAt <= now) void this.#bringBack(entry);
     }
   }
 
-  /** After a repair: everything put aside for good is tried again. */
+  /** After a repair: everything put aside for good is tried again, in an ordered lane in its order. */
   resume(): void {
-    for (const entry of [...this.#parts.flight.entries()]) {
-      if (entry.heldReason === "parked" || entry.heldReason === "permanent") void this.#bringBack(entry);
+    const { flight, lanes } = this.#parts;
+    const back = [...flight.entries()].filter(({ heldReason }) => heldReason === "parked" || heldReason === "permanent");
+    // Bodies are read again, and come in any order: the lane waits for all of them.
+    for (const entry of back) {
+      this.#resumed.add(entry);
+      if (lanes instanceof OrderedLanes) lanes.expect(entry);
     }
+    for (const entry of back) void this.#bringBack(entry);
   }
 
   /** Back among the waiting ones, with the body read again where it was dropped. */
@@ -57,6 +65,7 @@ export class HeldMessages {
     if (entry.envelope === null && !(await this.#readBody(entry))) return;
     if (entry.state !== "held") return;
     const parked = entry.heldReason === "parked";
+    this.#resumed.delete(entry);
     flight.unhold(entry);
     entry.retryAt = 0;
     lanes.add(entry);

@@ -138,6 +138,8 @@ interface Lane {
   writing: number;
   /** Sequences that must come again before anything later may go (FW-RUN-13). */
   readonly awaited: Set<SequenceNumber>;
+  /** Sequences held here that come back before anything later may go. */
+  readonly expected: Set<SequenceNumber>;
   parked: boolean;
 }
 
@@ -185,6 +187,7 @@ export class OrderedLanes implements Lanes {
     const lane = this.#byNumber.get(entry.lane) ?? this.#laneOf(entry);
     entry.lane = lane.number;
     lane.awaited.delete(entry.sequence);
+    lane.expected.delete(entry.sequence);
     let index = lane.queue.length;
     while (index > 0 && (lane.queue[index - 1] as FlightEntry).sequence > entry.sequence) index -= 1;
     lane.queue.splice(index, 0, entry);
@@ -266,7 +269,7 @@ export class OrderedLanes implements Lanes {
 
   /** The entry comes back here later and not from the server: its lane waits for it, its later entries stay. */
   expect(entry: FlightEntry): void {
-    this.#byNumber.get(entry.lane)?.awaited.add(entry.sequence);
+    this.#byNumber.get(entry.lane)?.expected.add(entry.sequence);
   }
 
   /** The sequence will not come again: its lane goes on. */
@@ -307,8 +310,8 @@ export class OrderedLanes implements Lanes {
 
   *#prefix(lane: Lane, now: number): Generator<FlightEntry> {
     let limit = this.#barrier;
-    for (const sequence of lane.awaited) {
-      if (limit === null || sequence < limit) limit = sequence;
+    for (const sequences of [lane.awaited, lane.expected]) {
+      for (const sequence of sequences) if (limit === null || sequence < limit) limit = sequence;
     }
     for (const entry of lane.queue) {
       if (limit !== null && entry.sequence > limit) return;
@@ -327,7 +330,7 @@ export class OrderedLanes implements Lanes {
     const key = this.#keyOf(entry);
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
-    const lane: Lane = { number: this.#next, key, queue: [], writing: 0, awaited: new Set(), parked: false };
+    const lane: Lane = { number: this.#next, key, queue: [], writing: 0, awaited: new Set(), expected: new Set(), parked: false };
     this.#next += 1;
     this.#lanes.set(key, lane);
     this.#byNumber.set(lane.number, lane);
@@ -335,7 +338,7 @@ export class OrderedLanes implements Lanes {
   }
 
   #dropEmpty(lane: Lane): void {
-    if (lane.queue.length > 0 || lane.writing > 0 || lane.awaited.size > 0 || lane.parked) return;
+    if (lane.queue.length > 0 || lane.writing > 0 || lane.awaited.size > 0 || lane.expected.size > 0 || lane.parked) return;
     this.#lanes.delete(lane.key);
     this.#byNumber.delete(lane.number);
   }

@@ -29,6 +29,8 @@ export class Outage {
   readonly #parts: OutageParts;
   readonly #breaker: Breaker;
   #error: SinksError | null = null;
+  /** A probe of the sink itself is out. */
+  #asking = false;
 
   constructor(parts: OutageParts) {
     this.#parts = parts;
@@ -71,14 +73,18 @@ export class Outage {
     this.#parts.telemetry.log("info", "destination is back");
   }
 
-  /** Probes when it is time to. */
-  tick(now: number): void {
+  /** Probes when it is time to; `writing` says that a write is under way, which may prove something. */
+  tick(now: number, writing: boolean): void {
+    // The write that was to prove it came to nothing, and no message waits to be the next: probe again, or nothing would
+    // ever be fetched.
+    if (this.#breaker.state === "probing" && !this.#asking && !writing && !this.#parts.somethingWaits()) this.#breaker.trip(now);
     if (this.#breaker.probe(now)) void this.#probe();
     else if (this.#breaker.state === "open") this.#parts.wakeUpAt(this.#breaker.probeAt);
   }
 
   async #probe(): Promise<void> {
     const { renewSink, sink, healthcheckMs, somethingWaits, changed } = this.#parts;
+    this.#asking = true;
     try {
       if (isErrorKind(this.#error, "CredentialsError")) await renewSink();
       const current = sink();
@@ -87,6 +93,7 @@ export class Outage {
     } catch (error) {
       this.begin(toSinkError(error));
     }
+    this.#asking = false;
     changed();
   }
 }

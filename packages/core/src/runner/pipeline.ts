@@ -126,7 +126,7 @@ export class Pipeline {
 
   /** Takes a delivery in (called by the source). */
   receive(message: ReceivedMessage, position: AckSubject, bytes: number, epoch: Epoch): void {
-    const { flight, counters, lanes } = this.#parts;
+    const { flight, counters } = this.#parts;
     this.#lastPosition = position;
     const held = flight.get(position.sequence);
     if (held !== undefined) {
@@ -153,7 +153,7 @@ export class Pipeline {
       leaseMs: this.#leases.deadline(position.count),
       beatMs: this.#leases.interval(position.count),
     });
-    lanes.add(entry);
+    this.#actions.arrive(entry);
     this.#schedule();
   }
 
@@ -265,7 +265,7 @@ export class Pipeline {
     const now = this.#parts.now();
     if (this.#paused === null) {
       this.#closeBatches(now);
-      this.#outage.tick(now);
+      this.#outage.tick(now, this.#writes.count > 0);
     }
     this.#refill();
   }
@@ -304,8 +304,7 @@ export class Pipeline {
     const result = envelopes.length === 0 ? nothingToWrite : await this.#ask(write, entries, envelopes);
     this.#writes.end(write);
     if (write.abandoned) {
-      // Its messages were left to redelivery long ago; only their lanes still wait for this end.
-      for (const entry of batch) this.#parts.lanes.settleWrite(entry);
+      this.#actions.endAbandoned(batch);
     } else {
       const refused = rejected ? batch.filter((entry) => entry.rejection !== null) : [];
       if (refused.length > 0)
@@ -355,7 +354,7 @@ export class Pipeline {
     const { flight, now, settings, settlement, source } = this.#parts;
     const at = now();
     this.#leases.tick(flight, at, { extend: (entry) => settlement.extend(entry), lost: (entry) => this.#lostLease(entry) });
-    for (const write of this.#writes.tick(at)) for (const entry of write.entries) flight.release(entry);
+    for (const write of this.#writes.tick(at)) this.#actions.abandon(write.entries);
     if (this.#outage.isOver) this.#held.tick(at);
     if (this.#paused !== null && at - this.#paused.at >= settings.maxLeaseMs) this.giveBackUnstarted();
     source.tick(at);
