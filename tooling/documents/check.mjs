@@ -16,6 +16,23 @@ const configurations = blocks.filter(isConfiguration);
 const programs = blocks.filter(isProgram);
 const scratch = mkdtempSync(join(tmpdir(), "sinks-documents-"));
 
+/** The workspace whose dependencies a program of a document sees: the one it lies in, else the command, which sees all packages. */
+function homeOf({ origin }) {
+  const [, workspace = "apps/cli"] = /^((?:packages|apps|examples)\/[^/]+)\//.exec(origin) ?? [];
+  return join(root, workspace);
+}
+
+function compilePrograms() {
+  const homes = [...new Set(programs.map(homeOf))];
+  return homes.flatMap((home) =>
+    compile(
+      programs.filter((program) => homeOf(program) === home),
+      home,
+      join(root, "tooling/tsconfig.json"),
+    ),
+  );
+}
+
 function validate({ origin, line, language, code }, index) {
   const file = join(scratch, `${index}.${language}`);
   writeFileSync(file, code);
@@ -24,7 +41,7 @@ function validate({ origin, line, language, code }, index) {
 }
 
 try {
-  const faults = [...configurations.flatMap(validate), ...compile(programs, join(root, "apps/cli"), join(root, "tooling/tsconfig.json"))];
+  const faults = [...configurations.flatMap(validate), ...compilePrograms()];
   for (const fault of faults) process.stdout.write(`${fault}\n`);
   process.stdout.write(`${configurations.length} configurations and ${programs.length} programs in documents, ${faults.length} faults.\n`);
   process.exitCode = faults.length === 0 ? 0 : 1;
