@@ -1,13 +1,16 @@
+import { setMaxListeners } from "node:events";
 import type { Configuration } from "../config/schema.js";
 import { hasOrderedBatches } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
 import { createEnvelopeOrigin, type EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
+import { type ConsumerState, describeDrift } from "../source/consumer.js";
 import type { Epoch } from "../source/epoch.js";
 import { JetStreamSource } from "../source/jetstream-source.js";
 import type { Link } from "../source/link.js";
 import { publishWithId, streamHolds, streamOfSubject } from "../source/publication.js";
 import type { Telemetry } from "../telemetry/port.js";
+import { AckedFloor } from "./acked-floor.js";
 import type { Clock } from "./clock.js";
 import { ConsumerWatch } from "./consumer-watch.js";
 import type { Counters } from "./counters.js";
@@ -16,7 +19,7 @@ import { Flight } from "./flight.js";
 import { laneKey } from "./lane-key.js";
 import { FreeLanes, type Lanes, OrderedLanes } from "./lanes.js";
 import { Pipeline } from "./pipeline.js";
-import { type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
+import { adoptConsumer, type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
 import { type AckPort, Settlement } from "./settle.js";
 
 const publishTimeoutMs = 5000;
@@ -30,6 +33,8 @@ export interface Running {
   readonly flight: Flight;
   readonly lanes: Lanes;
   readonly watch: ConsumerWatch;
+  /** Takes a reading of the consumer; true when more may go by it. */
+  readonly see: (consumer: ConsumerState) => boolean;
   /** Aborted when the process is about to leave: nothing is waited for any more. */
   readonly leaving: AbortController;
   /** Last sequence of the stream at start; null when it cannot be read. */
@@ -59,6 +64,14 @@ export function assemble(input: AssembleInput): Running {
   const lanes = lanesOf(configuration, settings, input.sink());
   const watch = new ConsumerWatch(flight, lanes);
   const leaving = new AbortController();
+  // Every batch that waits for its confirmation listens; there may be many, and all end with it.
+  setMaxListeners(0, leaving.signal);
+  const ackedFloor = configuration.delivery.on_consumer_missing === "recreate" ? new AckedFloor() : null;
+  const see = (consumer: ConsumerState): boolean => {
+    ackedFloor?.see(consumer.ack_floor);
+    adoptConsumer(settings, configuration, consumer);
+    return watch.see(consumer, source.openPulls, describeDrift(configuration, consumer));
+  };
   const source: JetStreamSource = new JetStreamSource(
     configuration,
     link,
@@ -68,13 +81,16 @@ export function assemble(input: AssembleInput): Running {
       roomChanged: () => pipeline.changed(),
       connection: (connected) => telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost"),
       missing: input.missing,
-      epochChanged: (epoch) => pipeline.beginEpoch(epoch),
+      epochChanged: (epoch) => {
+        ackedFloor?.reset();
+        pipeline.beginEpoch(epoch);
+      },
       consumerSeen: (consumer) => {
-        if (watch.see(consumer, source.openPulls)) pipeline.changed();
+        if (see(consumer)) pipeline.changed();
       },
       oversized: () => pipeline.oversized(),
       failed: input.failed,
-      ackedBelow: () => watch.ackFloor,
+      ackedBelow: () => ackedFloor?.sequence ?? 0,
     },
     clock.now,
   );
@@ -84,6 +100,7 @@ export function assemble(input: AssembleInput): Running {
     flight,
     lanes,
     settings,
+    ackedFloor,
     settlement: new Settlement(ackPort(source), { mode, confirmTimeoutMs: confirmation.timeout_ms }, telemetry, leaving.signal),
     counters: input.counters,
     deadLetters: deadLettersOf(configuration, source, telemetry, clock),
@@ -103,10 +120,11 @@ export function assemble(input: AssembleInput): Running {
     originOf: (epoch) => originOf(configuration, epoch),
   });
   const { consumer, stream } = link.bound;
-  watch.see(consumer, consumer.num_waiting);
+  watch.see(consumer, consumer.num_waiting, null);
+  ackedFloor?.see(consumer.ack_floor);
   // Deliveries of a process that is gone come again first (FW-RUN-13).
   if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.delivered.stream_seq;
-  return { configuration, settings, source, pipeline, flight, lanes, watch, leaving, goal: stream?.state.last_seq ?? null };
+  return { configuration, settings, see, source, pipeline, flight, lanes, watch, leaving, goal: stream?.state.last_seq ?? null };
 }
 
 function lanesOf({ delivery }: Configuration, settings: PipelineSettings, sink: Sink): Lanes {

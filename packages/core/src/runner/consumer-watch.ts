@@ -1,5 +1,4 @@
 import type { ConsumerState } from "../source/consumer.js";
-import type { SequenceNumber } from "../source/sequence.js";
 import type { Flight } from "./flight.js";
 import { type Lanes, OrderedLanes } from "./lanes.js";
 
@@ -11,6 +10,7 @@ export class ConsumerWatch {
   readonly #flight: Flight;
   readonly #lanes: Lanes;
   #info: ConsumerState | null = null;
+  #drift: string | null = null;
   #foreignPulls = 0;
 
   constructor(flight: Flight, lanes: Lanes) {
@@ -25,9 +25,9 @@ export class ConsumerWatch {
     return info !== null && window > 0 && info.num_ack_pending >= window && info.num_pending > 0;
   }
 
-  /** The last ack floor seen. */
-  get ackFloor(): SequenceNumber {
-    return this.#info?.ack_floor.stream_seq ?? 0;
+  /** How the consumer differs from the configuration; null when it does not. */
+  get drift(): string | null {
+    return this.#drift;
   }
 
   get newest(): ConsumerState | null {
@@ -43,8 +43,9 @@ export class ConsumerWatch {
   }
 
   /** Takes a reading. Returns true when ordered lanes were let go by it. */
-  see(info: ConsumerState, ownPulls: number): boolean {
+  see(info: ConsumerState, ownPulls: number, drift: string | null = null): boolean {
     this.#info = info;
+    this.#drift = drift;
     this.#foreignPulls = info.num_waiting > ownPulls ? this.#foreignPulls + 1 : 0;
     if (!(this.#lanes instanceof OrderedLanes) || !this.#lanes.isWaiting) return false;
     // Everything unacknowledged is ours: what the lanes wait for has come, or will not come. Entries whose ack is under

@@ -4,6 +4,8 @@ import type { SequenceNumber } from "../source/sequence.js";
 export interface HealthFacts {
   readonly connected: boolean;
   readonly missing: "stream" | "consumer" | null;
+  /** How the consumer on the server differs from the configuration; null when it does not. */
+  readonly drift: string | null;
   /** Why an operator pause holds the pipeline; null when none does. */
   readonly paused: string | null;
   readonly breakerOpen: boolean;
@@ -25,6 +27,7 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   if (facts.missing !== null) {
     reasons.push(`${facts.missing}_missing: the ${facts.missing} is gone; messages not yet fetched wait until it returns`);
   }
+  if (facts.drift !== null) reasons.push(`consumer_drift: ${facts.drift}; correct the consumer or the configuration`);
   if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; repair and restart, or send SIGHUP`);
   if (!facts.connected) reasons.push("disconnected: no connection to NATS");
   if (facts.breakerOpen)

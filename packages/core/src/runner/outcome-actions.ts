@@ -2,6 +2,7 @@ import type { WriteOutcome } from "../connector/sink.js";
 import { isErrorKind, RetryExhaustedError, type SinkError, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
+import type { AckedFloor } from "./acked-floor.js";
 import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
 import type { DeadLetters } from "./dead-letter.js";
@@ -26,6 +27,8 @@ export interface OutcomeParts {
   readonly telemetry: Telemetry;
   readonly now: () => number;
   readonly random: () => number;
+  /** Told of confirmed acknowledgements; null when nobody keeps a floor. */
+  readonly ackedFloor: AckedFloor | null;
   /** Aborts when the process is about to leave. */
   readonly signal: AbortSignal;
 }
@@ -166,8 +169,8 @@ export class OutcomeActions {
 
   async #acknowledge(entries: readonly FlightEntry[], terminate: boolean): Promise<void> {
     const { settlement, flight } = this.#parts;
-    if (terminate) await settlement.terminate(entries);
-    else await settlement.acknowledge(entries);
+    const confirmed = await (terminate ? settlement.terminate(entries) : settlement.acknowledge(entries));
+    if (confirmed) this.#parts.ackedFloor?.add(entries);
     for (const entry of entries) {
       if (!flight.has(entry)) continue;
       flight.release(entry);

@@ -10,25 +10,26 @@ const defaultAckWaitMs = 30_000;
 const probe = { firstMs: 250, lastMs: 5000 };
 const pullSlackBytes = 65_536;
 
-/** Deadlines of the live consumer, in ms (FW-RUN-15). */
+/** Deadlines of the live consumer, in ms (FW-RUN-15); renewed in place, so that every part reads the newest. */
 export interface ConsumerDeadlines {
-  readonly ackWaitMs: number;
-  readonly backoffMs: readonly number[];
+  ackWaitMs: number;
+  backoffMs: readonly number[];
   /** Null when unlimited. */
-  readonly maxDeliver: number | null;
-  readonly maxAckPending: number | null;
+  maxDeliver: number | null;
+  maxAckPending: number | null;
 }
 
 /** Everything the pipeline decides by, computed once from the configuration and the live consumer. */
 export interface PipelineSettings {
   readonly batcher: BatcherSettings;
   readonly slots: number;
-  readonly maxMessages: number;
+  /** Clamped to the consumer's window. */
+  maxMessages: number;
   readonly maxBytes: number;
   readonly minimumPullBytes: number;
   readonly retry: BackoffPolicy;
   readonly probe: BackoffPolicy;
-  readonly verdict: VerdictPolicy;
+  readonly verdict: VerdictPolicy & { maxDeliver: number | null };
   readonly ordered: boolean;
   readonly deadlines: ConsumerDeadlines;
   readonly heartbeat: { readonly enabled: boolean; readonly intervalMs: number; readonly maxBeats: number };
@@ -49,6 +50,16 @@ function consumerDeadlines(consumer: ConsumerState): ConsumerDeadlines {
     maxDeliver: max_deliver !== undefined && max_deliver > 0 ? max_deliver : null,
     maxAckPending: max_ack_pending !== undefined && max_ack_pending > 0 ? max_ack_pending : null,
   };
+}
+
+/** Takes over what the consumer on the server says now; an operator may have changed it (FW-RUN-15, FW-RUN-32). */
+export function adoptConsumer(settings: PipelineSettings, configuration: Configuration, consumer: ConsumerState): void {
+  Object.assign(settings.deadlines, consumerDeadlines(consumer));
+  settings.verdict.maxDeliver = settings.deadlines.maxDeliver;
+  settings.maxMessages = Math.min(
+    configuration.delivery.max_messages_in_flight,
+    settings.deadlines.maxAckPending ?? Number.POSITIVE_INFINITY,
+  );
 }
 
 /** The longest time a lease of this consumer may last. */

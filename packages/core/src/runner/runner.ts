@@ -182,7 +182,7 @@ class JetStreamRunner implements Runner {
         running.source.doubt("consumer missing");
         return false;
       }
-      if (running.watch.see(consumer, running.source.openPulls)) running.pipeline.changed();
+      if (running.see(consumer)) running.pipeline.changed();
       await this.#lookAtLanes(running);
       return true;
     } catch {
@@ -241,6 +241,7 @@ class JetStreamRunner implements Runner {
     return healthReasons({
       connected: source.connected,
       missing: this.#missing,
+      drift: watch.drift,
       paused: pipeline.pausedReason,
       breakerOpen: pipeline.outage !== null,
       breakerCode: pipeline.outage?.code ?? null,

@@ -23,6 +23,8 @@ export class AckSubject {
   readonly pendingAt: number;
   /** @internal */
   readonly end: number;
+  /** @internal Where the numbers begin. */
+  readonly numbersAt: number;
 
   private constructor(
     text: string,
@@ -32,6 +34,7 @@ export class AckSubject {
     timeAt: number,
     pendingAt: number,
     end: number,
+    numbersAt: number,
   ) {
     this.text = text;
     this.count = count;
@@ -40,6 +43,7 @@ export class AckSubject {
     this.timeAt = timeAt;
     this.pendingAt = pendingAt;
     this.end = end;
+    this.numbersAt = numbersAt;
   }
 
   /** Null for any subject that is not an ack subject: such a reply is never answered (FW-RUN-07). */
@@ -65,11 +69,12 @@ export class AckSubject {
       // Tokens that a later server may add stand at the end and are not ours to read.
       if (dots > longDots) break;
     }
-    if (dots === shortDots || dots === longDots) return AckSubject.#read(text, b, c, d, e, f, text.length);
-    return dots > longDots ? AckSubject.#read(text, a, b, c, d, e, f) : null;
+    if (dots === shortDots || dots === longDots) return AckSubject.read(text, b, c, d, e, f, text.length);
+    return dots > longDots ? AckSubject.read(text, a, b, c, d, e, f) : null;
   }
 
-  static #read(
+  /** @internal Makes one from the places of the dots before its numbers. */
+  static read(
     text: string,
     count: number,
     sequence: number,
@@ -82,7 +87,7 @@ export class AckSubject {
     const streamSequence = readSequence(text, sequence + 1, consumer);
     const consumerSequence = readSequence(text, consumer + 1, time);
     if (typeof counted !== "number" || streamSequence === null || consumerSequence === null) return null;
-    return new AckSubject(text, counted, streamSequence, consumerSequence, time + 1, pending + 1, end);
+    return new AckSubject(text, counted, streamSequence, consumerSequence, time + 1, pending + 1, end, count + 1);
   }
 
   get streamSequence(): bigint {
@@ -107,4 +112,33 @@ export class AckSubject {
     const value = readSequence(this.text, this.pendingAt, this.end);
     return value === null ? null : Number(value);
   }
+}
+
+/**
+ * Reads the ack subjects of one consumer. What stands before the numbers is the same for all of its messages, so it is
+ * found once and compared afterwards; the numbers are then read in one pass.
+ */
+export class AckSubjectReader {
+  #prefix: string | null = null;
+
+  read(text: string): AckSubject | null {
+    if (this.#prefix !== null && text.startsWith(this.#prefix)) {
+      const position = readNumbers(text, this.#prefix.length);
+      if (position !== null) return position;
+    }
+    const position = AckSubject.parse(text);
+    if (position !== null) this.#prefix = text.slice(0, position.numbersAt);
+    return position;
+  }
+}
+
+/** The numbers from `start` on, in one pass; null for anything unusual, which the careful way then reads. */
+function readNumbers(text: string, start: number): AckSubject | null {
+  const sequence = text.indexOf(".", start);
+  const consumer = text.indexOf(".", sequence + 1);
+  const time = text.indexOf(".", consumer + 1);
+  const pending = text.indexOf(".", time + 1);
+  if (sequence < 0 || consumer < 0 || time < 0 || pending < 0) return null;
+  const end = text.indexOf(".", pending + 1);
+  return AckSubject.read(text, start - 1, sequence, consumer, time, pending, end < 0 ? text.length : end);
 }

@@ -126,7 +126,8 @@ export function mendConsumer(stated: Partial<ConsumerConfig>, actual: ConsumerCo
   if (stated.filter_subject !== undefined && actual.filter_subjects !== undefined) mended.filter_subjects = [];
   if (stated.filter_subjects !== undefined && actual.filter_subject !== undefined) mended.filter_subject = "";
   // Groups are taken away by leaving them out, also of what the client merges: it refuses an empty list.
-  if (stated.priority_groups === undefined) Object.assign(mended, { priority_groups: undefined, priority_policy: undefined, priority_timeout: undefined });
+  if (stated.priority_groups === undefined)
+    Object.assign(mended, { priority_groups: undefined, priority_policy: undefined, priority_timeout: undefined });
   if (stated.metadata !== undefined) mended.metadata = { ...stated.metadata, ...reservedMetadata(actual.metadata) };
   return mended;
 }

@@ -90,6 +90,16 @@ export async function readStream(manager: JetStreamManager, { nats, idempotency 
   }
 }
 
+/** What is wrong with a consumer that was bound again under way (FW-RUN-32); null when nothing is. */
+export function describeDrift(configuration: Configuration, consumer: ConsumerState): string | null {
+  const faults = compareConsumer(statedConsumer(configuration, null, 0), consumer.config).map(
+    ({ field, expected, actual }) => `${field} expected ${expected}, found ${actual}`,
+  );
+  if (consumer.config.max_deliver === 1 && !configuration.delivery.allow_single_delivery)
+    faults.push("max_deliver 1 leaves no second delivery");
+  return faults.length === 0 ? null : faults.join("; ");
+}
+
 /** The consumer, or null when the server says that there is none. */
 export async function findConsumer(manager: JetStreamManager, stream: string, consumer: string): Promise<ConsumerInfo | null> {
   try {

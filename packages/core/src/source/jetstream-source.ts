@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { ConsumerInfo, StoredMsg, StreamInfo } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
@@ -68,6 +69,7 @@ export class JetStreamSource {
   #missing: "stream" | "consumer" | null = null;
 
   constructor(configuration: Configuration, link: Link, telemetry: Telemetry, events: SourceEvents, now: () => number) {
+    setMaxListeners(0, this.#closing.signal);
     this.#configuration = configuration;
     this.#telemetry = telemetry;
     this.#events = events;

@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
-import { AckSubject } from "./ack-subject.js";
+import { type AckSubject, AckSubjectReader } from "./ack-subject.js";
 import { readPullStatus } from "./pull-status.js";
 
 /** Settings of every pull of one consumer; times in ms. */
@@ -36,7 +36,19 @@ interface OpenPull {
   activeAt: number;
   /** When a message came. */
   broughtAt: number;
+  /** Something came since the last tick. */
+  heard: boolean;
+  /** A message came since the last tick. */
+  brought: boolean;
   open: boolean;
+}
+
+/** Times of a pull are set at the tick that notices: the clock is not read for every message. */
+function note(pull: OpenPull, now: number): void {
+  if (pull.heard) pull.activeAt = now;
+  if (pull.brought) pull.broughtAt = now;
+  pull.heard = false;
+  pull.brought = false;
 }
 
 /** Bytes of a message as the server counts them: subject, reply, headers and body. The client knows them undecoded. */
@@ -69,6 +81,7 @@ export class Puller {
   /** Since when the event loop runs without a block. */
   #freeSince: number;
   #pin: string | null = null;
+  readonly #subjects = new AckSubjectReader();
 
   constructor(connection: NatsConnection, settings: PullSettings, events: PullEvents, now: () => number) {
     this.#connection = connection;
@@ -102,7 +115,17 @@ export class Puller {
     const inbox = `${this.#settings.inbox}.${this.#number}`;
     this.#number += 1;
     const now = this.#now();
-    const pull: OpenPull = { subscription: null, sentAt: now, messages, bytes: bytes ?? 0, activeAt: now, broughtAt: now, open: true };
+    const pull: OpenPull = {
+      subscription: null,
+      sentAt: now,
+      messages,
+      bytes: bytes ?? 0,
+      activeAt: now,
+      broughtAt: now,
+      heard: false,
+      brought: false,
+      open: true,
+    };
     this.#pulls.add(pull);
     this.#messages += messages;
     this.#bytes += pull.bytes;
@@ -127,6 +150,7 @@ export class Puller {
   async quiet(signal: AbortSignal): Promise<void> {
     while (this.#pulls.size > 0 && !signal.aborted) {
       const now = this.#now();
+      for (const pull of this.#pulls) note(pull, now);
       if ([...this.#pulls].every((pull) => now - pull.broughtAt >= silenceMs)) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -151,15 +175,15 @@ export class Puller {
   }
 
   #receive(pull: OpenPull, message: Msg): void {
-    pull.activeAt = this.#now();
+    pull.heard = true;
     // The reply first: reading `headers` parses them, and only a status has no ack reply.
     const reply = message.reply;
-    const position = reply ? AckSubject.parse(reply) : null;
+    const position = reply ? this.#subjects.read(reply) : null;
     if (position === null) {
       this.#status(pull, message);
       return;
     }
-    pull.broughtAt = pull.activeAt;
+    pull.brought = true;
     const bytes = wireSize(message);
     if (pull.open) this.#account(pull, bytes);
     if (this.#settings.group !== null) this.#readPin(message);
@@ -213,6 +237,7 @@ export class Puller {
     this.#tickedAt = now;
     let missed = false;
     for (const pull of [...this.#pulls]) {
+      note(pull, now);
       const silent = now - Math.max(pull.activeAt, this.#freeSince);
       const overdue = now - pull.sentAt >= expiresMs + graceMs && silent >= graceMs;
       const late = silent >= 2 * heartbeatMs + graceMs;

@@ -30,5 +30,6 @@ export function toSequence(value: bigint): SequenceNumber {
 
 /** The sequence after this one. */
 export function nextSequence(sequence: SequenceNumber): SequenceNumber {
+  if (typeof sequence === "number" && sequence < Number.MAX_SAFE_INTEGER) return sequence + 1;
   return toSequence(BigInt(sequence) + 1n);
 }

@@ -10,7 +10,11 @@ const policies: fc.Arbitrary<BackoffPolicy> = fc.record({
   jitter: fc.constantFrom("none", "full", "equal"),
 });
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-const failures = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), fc.constant(Number.POSITIVE_INFINITY));
+const failures = fc.oneof(
+  fc.integer({ min: 1, max: 20 }),
+  fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  fc.constant(Number.POSITIVE_INFINITY),
+);
 const ladder = fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 8 });
 
 const plain: BackoffPolicy = { mode: "exponential", baseMs: 100, maxMs: 60_000, multiplier: 2, jitter: "none" };
@@ -69,7 +73,8 @@ describe("retry delay", () => {
   });
 
   test("FW-RUN-18 a base of zero waits nothing, also where zero times infinity would be no number", () => {
-    for (const mode of ["fixed", "linear", "exponential"] as const) expect(backoffDelay({ ...plain, mode, baseMs: 0 }, 5000, () => 0.9)).toBe(0);
+    for (const mode of ["fixed", "linear", "exponential"] as const)
+      expect(backoffDelay({ ...plain, mode, baseMs: 0 }, 5000, () => 0.9)).toBe(0);
   });
 });
 

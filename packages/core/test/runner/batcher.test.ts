@@ -7,7 +7,11 @@ const settings: fc.Arbitrary<BatcherSettings> = fc.record({
   batchMaxBytes: fc.integer({ min: 1, max: 5000 }),
   lingerMs: fc.integer({ min: 0, max: 100 }),
 });
-const buffered = fc.record({ messages: fc.integer({ min: 0, max: 100 }), bytes: fc.integer({ min: 0, max: 10_000 }), firstAt: fc.integer({ min: 0, max: 1000 }) });
+const buffered = fc.record({
+  messages: fc.integer({ min: 0, max: 100 }),
+  bytes: fc.integer({ min: 0, max: 10_000 }),
+  firstAt: fc.integer({ min: 0, max: 1000 }),
+});
 
 const ten: BatcherSettings = { batchSize: 10, batchMaxBytes: 1000, lingerMs: 20 };
 
@@ -33,16 +37,23 @@ describe("closing a batch", () => {
 
   test("FW-RUN-09 an empty batch is never closed, none without a slot, and a look is always ahead and within the linger", () => {
     fc.assert(
-      fc.property(settings, buffered, fc.integer({ min: -1, max: 3 }), fc.integer({ min: 0, max: 2000 }), fc.boolean(), (chosen, now, slots, at, stopping) => {
-        const decision = decideBatch(chosen, now, slots, at, stopping);
-        if (now.messages === 0 || slots <= 0) expect(decision.kind).toBe("wait");
-        else expect(decision.kind).not.toBe("wait");
-        if (decision.kind === "look_at") {
-          expect(decision.at).toBeGreaterThan(at);
-          expect(decision.at).toBeLessThanOrEqual(now.firstAt + chosen.lingerMs);
-          expect(decideBatch(chosen, now, slots, decision.at, stopping)).toEqual({ kind: "close" });
-        }
-      }),
+      fc.property(
+        settings,
+        buffered,
+        fc.integer({ min: -1, max: 3 }),
+        fc.integer({ min: 0, max: 2000 }),
+        fc.boolean(),
+        (chosen, now, slots, at, stopping) => {
+          const decision = decideBatch(chosen, now, slots, at, stopping);
+          if (now.messages === 0 || slots <= 0) expect(decision.kind).toBe("wait");
+          else expect(decision.kind).not.toBe("wait");
+          if (decision.kind === "look_at") {
+            expect(decision.at).toBeGreaterThan(at);
+            expect(decision.at).toBeLessThanOrEqual(now.firstAt + chosen.lingerMs);
+            expect(decideBatch(chosen, now, slots, decision.at, stopping)).toEqual({ kind: "close" });
+          }
+        },
+      ),
     );
   });
 });
@@ -59,7 +70,14 @@ describe("what fits a batch", () => {
             batches.push(batch);
             batch = [];
           }
-          expect(fitsBatch(chosen, batch.length, batch.reduce((sum, each) => sum + each, 0), size)).toBe(true);
+          expect(
+            fitsBatch(
+              chosen,
+              batch.length,
+              batch.reduce((sum, each) => sum + each, 0),
+              size,
+            ),
+          ).toBe(true);
           batch.push(size);
         }
         if (batch.length > 0) batches.push(batch);

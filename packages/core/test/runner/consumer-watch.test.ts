@@ -47,13 +47,15 @@ describe("what is known of the consumer", () => {
 
   test("FW-RUN-05 before the first reading nothing is known", () => {
     const watch = new ConsumerWatch(new Flight(), new FreeLanes());
-    expect([watch.windowFull, watch.ackFloor, watch.newest]).toEqual([false, 0, null]);
+    expect([watch.windowFull, watch.drift, watch.newest]).toEqual([false, null, null]);
   });
 
-  test("FW-RUN-05 keeps the last ack floor seen", () => {
+  test("FW-RUN-32 keeps how the consumer differs from the configuration, until it does not", () => {
     const watch = new ConsumerWatch(new Flight(), new FreeLanes());
-    watch.see(reading({ floor: 41 }), 0);
-    expect(watch.ackFloor).toBe(41);
+    watch.see(reading({}), 0, "ack_wait expected 1, found 2");
+    expect(watch.drift).toBe("ack_wait expected 1, found 2");
+    watch.see(reading({}), 0, null);
+    expect(watch.drift).toBeNull();
   });
 });
 

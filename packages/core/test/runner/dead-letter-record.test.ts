@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createEnvelope } from "../../src/envelope/create-envelope.js";
 import type { Envelope } from "../../src/envelope/envelope.js";
 import { PermanentSinkError, RetryExhaustedError, SerializationError, TemporarySinkError } from "../../src/error/errors.js";
 import { decodeDeadLetter } from "../../src/runner/dead-letter-entry.js";
-import { type DeadLetter, type DeadLetterContent, buildDeadLetter } from "../../src/runner/dead-letter-record.js";
-import { createEnvelope } from "../../src/envelope/create-envelope.js";
+import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "../../src/runner/dead-letter-record.js";
 import { envelopeOf } from "../fakes/entries.js";
 
 const everything: DeadLetterContent = { includePayload: true, includeHeaders: true, includeError: true };
@@ -19,7 +19,14 @@ function recordOf(letter: DeadLetter): Record<string, unknown> {
   return JSON.parse(textOf(letter)) as Record<string, unknown>;
 }
 
-const envelope = envelopeOf({ sequence: 42, consumerSequence: 40, count: 3, subject: "events.a", body: '{"n":1}', headers: { "Nats-Msg-Id": "m-1", Team: "x" } });
+const envelope = envelopeOf({
+  sequence: 42,
+  consumerSequence: 40,
+  count: 3,
+  subject: "events.a",
+  body: '{"n":1}',
+  headers: { "Nats-Msg-Id": "m-1", Team: "x" },
+});
 const error = new PermanentSinkError("value too long", { code: "permanent", destinationCode: "22001" });
 const fixed = [
   "classification",
@@ -121,7 +128,9 @@ describe("the record", () => {
     const cause = new TemporarySinkError("deadlock", { destinationCode: "40P01" });
     const record = recordOf(buildDeadLetter(envelope, new RetryExhaustedError("x", { cause }), "s", nothing));
     expect(record).toMatchObject({ error_code: "retry_exhausted", destination_code: "40P01" });
-    expect(recordOf(buildDeadLetter(envelope, new RetryExhaustedError("x", { cause: new Error("y") }), "s", nothing))["destination_code"]).toBeNull();
+    expect(
+      recordOf(buildDeadLetter(envelope, new RetryExhaustedError("x", { cause: new Error("y") }), "s", nothing))["destination_code"],
+    ).toBeNull();
   });
 
   test("FW-ENV-05 sequences beyond 2^53 keep their digits", () => {
@@ -138,7 +147,13 @@ describe("the record", () => {
 
   test("FW-DLQ-02 the reader gets back what was written", () => {
     const letter = buildDeadLetter(envelope, error, "orders", everything);
-    const stored = { sequence: 1, subject: "dlq", time: "t", data: letter.body, header: (name: string) => letter.headers.get(name) ?? null };
+    const stored = {
+      sequence: 1,
+      subject: "dlq",
+      time: "t",
+      data: letter.body,
+      header: (name: string) => letter.headers.get(name) ?? null,
+    };
     const entry = decodeDeadLetter(stored);
     expect(entry).toMatchObject({ stream: "EVENTS", streamSequence: 42, subject: "events.a", errorCode: "permanent", sink: "orders" });
     expect(new TextDecoder().decode(entry.payload ?? new Uint8Array())).toBe('{"n":1}');
@@ -170,11 +185,15 @@ describe("headers and id", () => {
     ["a\u0001b", "a%01b"],
     ["a\u007fb", "a%7Fb"],
   ])("FW-DLQ-03 the subject %j stands in its header as %j", (subject, expected) => {
-    expect(buildDeadLetter(envelopeOf({ sequence: 1, subject }), error, "s", nothing).headers.get("Nats-Sinks-Original-Subject")).toBe(expected);
+    expect(buildDeadLetter(envelopeOf({ sequence: 1, subject }), error, "s", nothing).headers.get("Nats-Sinks-Original-Subject")).toBe(
+      expected,
+    );
   });
 
   test("FW-DLQ-03 whatever subject and error there are, headers are single printable ASCII lines and the body is strict UTF-8 JSON", () => {
-    const subjects = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }).filter((text) => !/[\0\t\n\f\r \p{Surrogate}]/u.test(text));
+    const subjects = fc
+      .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
+      .filter((text) => !/[\0\t\n\f\r \p{Surrogate}]/u.test(text));
     const wild = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)), maxLength: 40 });
     fc.assert(
       fc.property(subjects, wild, wild, wild, fc.uint8Array({ maxLength: 50 }), (subject, text, code, name, body) => {

@@ -1,22 +1,22 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { DeadLetters, type DeadLetterSettings } from "../../src/runner/dead-letter.js";
+import { type DeadLetterSettings, DeadLetters } from "../../src/runner/dead-letter.js";
 import type { DeadLetter } from "../../src/runner/dead-letter-record.js";
 import { FakeDeadLetterPort } from "../fakes/fake-dead-letter-port.js";
 import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
 
-const pauses = vi.hoisted(() => ({ waited: [] as number[], then: (_count: number): void => undefined }));
+const pauses = vi.hoisted(() => ({ waited: [] as number[], afterwards: (_count: number): void => undefined }));
 
 vi.mock("../../src/source/pause.js", () => ({
   pause: async (ms: number): Promise<void> => {
     pauses.waited.push(ms);
-    pauses.then(pauses.waited.length);
+    pauses.afterwards(pauses.waited.length);
   },
 }));
 
 beforeEach(() => {
   pauses.waited.length = 0;
-  pauses.then = (count) => {
+  pauses.afterwards = (count) => {
     if (count > 1000) throw new Error("endless");
   };
 });
@@ -86,7 +86,7 @@ describe("publishing a dead letter", () => {
     const { port, letters } = deadLetters();
     port.stream = null;
     const leaving = new AbortController();
-    pauses.then = (count) => {
+    pauses.afterwards = (count) => {
       if (count === 3) leaving.abort();
     };
     expect(await letters.publish(letterOf("a"), leaving.signal)).toBe("aborted");
@@ -207,13 +207,19 @@ describe("several at a time", () => {
       leaving.abort();
       throw new Error("closed");
     };
-    expect(await Promise.all(["a", "b", "c"].map((id) => letters.publish(letterOf(id), leaving.signal)))).toEqual(["aborted", "aborted", "aborted"]);
+    expect(await Promise.all(["a", "b", "c"].map((id) => letters.publish(letterOf(id), leaving.signal)))).toEqual([
+      "aborted",
+      "aborted",
+      "aborted",
+    ]);
     expect(port.published).toHaveLength(1);
   });
 });
 
 describe("any course of things", () => {
-  const events = fc.array(fc.constantFrom("store", "fail before", "fail after", "lose entries", "other stream", "no stream"), { maxLength: 40 });
+  const events = fc.array(fc.constantFrom("store", "fail before", "fail after", "lose entries", "other stream", "no stream"), {
+    maxLength: 40,
+  });
 
   test("FW-DLQ-01 FW-DLQ-03 true is said only with an entry of that message in the expected stream, at that moment", async () => {
     await fc.assert(

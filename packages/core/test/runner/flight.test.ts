@@ -11,7 +11,14 @@ type Step =
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant("admit" as const), sequence: fc.integer({ min: 1, max: 30 }), bytes: fc.integer({ min: 0, max: 999 }) }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant("admit" as const),
+        sequence: fc.integer({ min: 1, max: 30 }),
+        bytes: fc.integer({ min: 0, max: 999 }),
+      }),
+    },
     { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom("release", "hold", "unhold", "settling"), pick: fc.nat(60) }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("fail", "forget"), sequence: fc.integer({ min: 1, max: 30 }) }) },
     { weight: 1, arbitrary: fc.constant({ kind: "clear" as const }) },
@@ -28,7 +35,8 @@ describe("room of the flight", () => {
         const failures = new Map<number, number>();
         for (const step of all) {
           if (step.kind === "admit") {
-            if (flight.get(step.sequence) === undefined) ever.push(flight.admit(arrivalOf({ sequence: step.sequence }, { bytes: step.bytes })));
+            if (flight.get(step.sequence) === undefined)
+              ever.push(flight.admit(arrivalOf({ sequence: step.sequence }, { bytes: step.bytes })));
           } else if (step.kind === "clear") {
             const before = [...flight.entries()];
             expect(flight.clear()).toEqual(before);

@@ -23,7 +23,12 @@ type Step =
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    fc.record({ kind: fc.constant("add" as const), bytes: fc.integer({ min: 0, max: 1500 }), delay: fc.constantFrom(0, 0, 0, 5, 50), single: fc.boolean() }),
+    fc.record({
+      kind: fc.constant("add" as const),
+      bytes: fc.integer({ min: 0, max: 1500 }),
+      delay: fc.constantFrom(0, 0, 0, 5, 50),
+      single: fc.boolean(),
+    }),
     fc.record({ kind: fc.constant("take" as const), retry: fc.constantFrom(0, 0, 1, 20) }),
     fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 0, max: 30 }) }),
     fc.record({ kind: fc.constant("remove" as const), pick: fc.nat(50) }),

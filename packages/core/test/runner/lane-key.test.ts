@@ -25,7 +25,6 @@ describe("key of a lane", () => {
     expect(key({ Tenant: "" })).not.toBe(key({}));
   });
 
-
   test("FW-RUN-12 subject_token:<n>: counted from 1; subjects too short share one lane", () => {
     expect(keyOf("subject_token:1", "orders.7.paid")).toBe(keyOf("subject_token:1", "orders.8"));
     expect(keyOf("subject_token:2", "orders.7.paid")).toBe(keyOf("subject_token:2", "other.7"));

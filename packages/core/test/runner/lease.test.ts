@@ -49,10 +49,13 @@ describe("interval and deadline", () => {
     [5000, 30_000, [1000, 60_000], 1, 1000, 333],
     [5000, 30_000, [1000, 60_000], 2, 60_000, 5000],
     [5000, 30_000, [1000, 60_000], 7, 60_000, 5000],
-  ])("FW-RUN-15 interval_ms %i, ack_wait %i, BackOff %j, delivery %i: deadline %i, a beat each %i", (intervalMs, ackWaitMs, backoffMs, count, deadline, interval) => {
-    const { leases } = new Watched({ intervalMs }, { ackWaitMs, backoffMs });
-    expect([leases.deadline(count), leases.interval(count)]).toEqual([deadline, interval]);
-  });
+  ])(
+    "FW-RUN-15 interval_ms %i, ack_wait %i, BackOff %j, delivery %i: deadline %i, a beat each %i",
+    (intervalMs, ackWaitMs, backoffMs, count, deadline, interval) => {
+      const { leases } = new Watched({ intervalMs }, { ackWaitMs, backoffMs });
+      expect([leases.deadline(count), leases.interval(count)]).toEqual([deadline, interval]);
+    },
+  );
 });
 
 describe("beats", () => {
@@ -159,7 +162,10 @@ describe("lost leases", () => {
         let sequence = 0;
         for (const gap of all) {
           now += gap;
-          if (sequence < 20) watched.admit((sequence += 1), now);
+          if (sequence < 20) {
+            sequence += 1;
+            watched.admit(sequence, now);
+          }
           watched.tick(now);
         }
         expect(watched.lost).toEqual([]);

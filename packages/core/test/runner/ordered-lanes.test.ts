@@ -261,7 +261,20 @@ interface Step {
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
-    kind: fc.constantFrom("deliver", "deliver", "deliver", "take", "take", "end", "end", "lose", "wait", "redeliver", "redeliver", "delete"),
+    kind: fc.constantFrom(
+      "deliver",
+      "deliver",
+      "deliver",
+      "take",
+      "take",
+      "end",
+      "end",
+      "lose",
+      "wait",
+      "redeliver",
+      "redeliver",
+      "delete",
+    ),
     key: fc.constantFrom("a", "b", "c"),
     size: fc.integer({ min: 1, max: 6 }),
     pick: fc.nat(1000),
@@ -381,41 +394,44 @@ class Driven {
 }
 
 describe("any course of things", () => {
-  test.each([true, false])("FW-RUN-12 FW-RUN-13 the order of a key is kept, nothing is lost and nothing stands still for ever (whole lanes: %s)", (wholeLane) => {
-    fc.assert(
-      fc.property(steps, (all) => {
-        const driven = new Driven(wholeLane);
-        for (const step of all) {
-          if (step.kind === "deliver") driven.deliver(step.key);
-          if (step.kind === "take") driven.take(step.size);
-          if (step.kind === "end") driven.end(step.pick, step.outcomes);
-          if (step.kind === "lose") driven.lose(step.pick);
-          if (step.kind === "wait") driven.now += step.size;
-          if (step.kind === "redeliver") driven.redeliver(step.pick);
-          if (step.kind === "delete") driven.delete(step.pick);
-          // Here is what waits or is being written, each once.
-          const writing = driven.writes.flat();
-          expect(new Set([...driven.lanes.waiting(), ...writing])).toEqual(new Set(driven.here.values()));
-          expect(driven.lanes.waiting().length + writing.length).toBe(driven.here.size);
-          expect(driven.lanes.awaited().every((sequence) => driven.out.has(sequence as number))).toBe(true);
-        }
-        // Then the stream gives again what it has, the sink takes everything, and time goes on: all must come to an end.
-        for (let round = 0; driven.here.size + driven.out.size > 0; round += 1) {
-          expect(round).toBeLessThan(2 * driven.delivered + 10);
-          driven.redeliver(round);
-          driven.now += 10;
-          driven.take(10);
-          while (driven.writes.length > 0) driven.end(0, ["stored"]);
-        }
-        let count = driven.gone.size;
-        for (const order of driven.done.values()) {
-          expect(order).toEqual(order.toSorted((a, b) => a - b));
-          expect(new Set(order).size).toBe(order.length);
-          count += order.length;
-        }
-        expect(count).toBe(driven.delivered);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  test.each([true, false])(
+    "FW-RUN-12 FW-RUN-13 the order of a key is kept, nothing is lost and nothing stands still for ever (whole lanes: %s)",
+    (wholeLane) => {
+      fc.assert(
+        fc.property(steps, (all) => {
+          const driven = new Driven(wholeLane);
+          for (const step of all) {
+            if (step.kind === "deliver") driven.deliver(step.key);
+            if (step.kind === "take") driven.take(step.size);
+            if (step.kind === "end") driven.end(step.pick, step.outcomes);
+            if (step.kind === "lose") driven.lose(step.pick);
+            if (step.kind === "wait") driven.now += step.size;
+            if (step.kind === "redeliver") driven.redeliver(step.pick);
+            if (step.kind === "delete") driven.delete(step.pick);
+            // Here is what waits or is being written, each once.
+            const writing = driven.writes.flat();
+            expect(new Set([...driven.lanes.waiting(), ...writing])).toEqual(new Set(driven.here.values()));
+            expect(driven.lanes.waiting().length + writing.length).toBe(driven.here.size);
+            expect(driven.lanes.awaited().every((sequence) => driven.out.has(sequence as number))).toBe(true);
+          }
+          // Then the stream gives again what it has, the sink takes everything, and time goes on: all must come to an end.
+          for (let round = 0; driven.here.size + driven.out.size > 0; round += 1) {
+            expect(round).toBeLessThan(2 * driven.delivered + 10);
+            driven.redeliver(round);
+            driven.now += 10;
+            driven.take(10);
+            while (driven.writes.length > 0) driven.end(0, ["stored"]);
+          }
+          let count = driven.gone.size;
+          for (const order of driven.done.values()) {
+            expect(order).toEqual(order.toSorted((a, b) => a - b));
+            expect(new Set(order).size).toBe(order.length);
+            count += order.length;
+          }
+          expect(count).toBe(driven.delivered);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 });

@@ -19,7 +19,7 @@ import { OutcomeActions } from "../../src/runner/outcome-actions.js";
 import type { PipelineSettings } from "../../src/runner/pipeline-settings.js";
 import { Settlement } from "../../src/runner/settle.js";
 import type { VerdictPolicy } from "../../src/runner/verdict.js";
-import { type MessageFields, arrivalOf } from "../fakes/entries.js";
+import { arrivalOf, type MessageFields } from "../fakes/entries.js";
 import { FakeAckPort } from "../fakes/fake-ack-port.js";
 import { FakeDeadLetterPort } from "../fakes/fake-dead-letter-port.js";
 import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
@@ -56,11 +56,17 @@ class Acting {
         lanes: this.lanes,
         settlement: new Settlement(this.ack, { mode: "batch_confirmed", confirmTimeoutMs: 100 }, this.telemetry, signal),
         deadLetters: verdict.deadLetters
-          ? new DeadLetters(this.letters, { subject: "dlq", stream: null, maxInFlight: 4, backoff: this.settings.retry }, this.telemetry, () => 0.5)
+          ? new DeadLetters(
+              this.letters,
+              { subject: "dlq", stream: null, maxInFlight: 4, backoff: this.settings.retry },
+              this.telemetry,
+              () => 0.5,
+            )
           : null,
         deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true },
         counters: this.counters,
         settings: this.settings,
+        ackedFloor: null,
         sinkName: "orders",
         telemetry: this.telemetry,
         now: () => this.now,
@@ -209,7 +215,9 @@ describe("retries", () => {
   });
 
   test("FW-RUN-18 with BackOff what is sent makes up for what the server adds", () => {
-    const acting = new Acting({ settings: { deadlines: { ackWaitMs: 1000, backoffMs: [1000, 5000], maxDeliver: null, maxAckPending: null } } });
+    const acting = new Acting({
+      settings: { deadlines: { ackWaitMs: 1000, backoffMs: [1000, 5000], maxDeliver: null, maxAckPending: null } },
+    });
     acting.apply(acting.batch({ sequence: 1, count: 2 }), [temporary]);
     expect(acting.sent).toEqual(['-NAK {"delay":1000000000} 1']);
   });
@@ -234,7 +242,11 @@ describe("retries", () => {
     acting.apply(acting.batch(1), [new TemporarySinkError("deadlock", { destinationCode: "40P01" })]);
     await acting.rest();
     const [published] = acting.letters.published;
-    expect(JSON.parse(published?.body ?? "{}")).toMatchObject({ error_code: "retry_exhausted", error_type: "RetryExhaustedError", destination_code: "40P01" });
+    expect(JSON.parse(published?.body ?? "{}")).toMatchObject({
+      error_code: "retry_exhausted",
+      error_type: "RetryExhaustedError",
+      destination_code: "40P01",
+    });
     expect([acting.sent, acting.flight.failures(1)]).toEqual([["+ACK 1"], 0]);
   });
 
@@ -423,7 +435,12 @@ describe("pauses", () => {
     const acting = new Acting();
     acting.apply(acting.batch(1), [new ConfigurationError("x") as unknown as SinkError]);
     await acting.rest();
-    expect([acting.told, acting.here, acting.sent, acting.letters.published]).toEqual([["pause configuration (configuration_invalid)"], ["1 waiting"], [], []]);
+    expect([acting.told, acting.here, acting.sent, acting.letters.published]).toEqual([
+      ["pause configuration (configuration_invalid)"],
+      ["1 waiting"],
+      [],
+      [],
+    ]);
   });
 
   test("FW-RUN-36 on_poison stop pauses with the message in its place", () => {

@@ -14,7 +14,7 @@ import { silentTelemetry } from "../../src/telemetry/port.js";
 import { FakeDeadLetterPort } from "../fakes/fake-dead-letter-port.js";
 import { pipelineSettingsOf, verdictPolicy } from "../fakes/runner-settings.js";
 import { type Fate, type PlannedWrite, ScriptedDestination } from "../fakes/scripted-destination.js";
-import { SimulatedStream, messageBytes } from "../fakes/simulated-stream.js";
+import { messageBytes, SimulatedStream } from "../fakes/simulated-stream.js";
 
 vi.mock("../../src/source/pause.js", () => ({
   pause: (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -44,7 +44,11 @@ interface Scenario {
   readonly wholeLane: boolean;
   readonly writes: readonly PlannedWrite[];
   readonly letters: readonly boolean[];
-  readonly steps: readonly { readonly kind: "publish" | "pass" | "hurry" | "disconnect" | "reconnect" | "resume"; readonly key: string; readonly ms: number }[];
+  readonly steps: readonly {
+    readonly kind: "publish" | "pass" | "hurry" | "disconnect" | "reconnect" | "resume";
+    readonly key: string;
+    readonly ms: number;
+  }[];
 }
 
 const fates = fc.constantFrom<Fate>(
@@ -64,7 +68,19 @@ const writes: fc.Arbitrary<PlannedWrite[]> = fc.array(
   fc.record({
     ms: fc.constantFrom(0, 1, 20, 300, 1500, 6000),
     deaf: fc.boolean(),
-    end: fc.constantFrom("outcomes", "outcomes", "outcomes", "void", "temporary", "permanent", "unknown", "unavailable", "configuration", "wrong length", "garbage"),
+    end: fc.constantFrom(
+      "outcomes",
+      "outcomes",
+      "outcomes",
+      "void",
+      "temporary",
+      "permanent",
+      "unknown",
+      "unavailable",
+      "configuration",
+      "wrong length",
+      "garbage",
+    ),
     fates: fc.array(fates, { minLength: 1, maxLength: 5 }),
   }),
   { maxLength: 15 },
@@ -168,7 +184,9 @@ class Run {
 
   /** Sequences the dead-letter stream has. */
   get condemned(): Set<number> {
-    return new Set([...this.letters.entries.values()].map(({ body }) => Number((JSON.parse(body) as { stream_sequence: number }).stream_sequence)));
+    return new Set(
+      [...this.letters.entries.values()].map(({ body }) => Number((JSON.parse(body) as { stream_sequence: number }).stream_sequence)),
+    );
   }
 
   #key(subject: string): string {
@@ -213,7 +231,8 @@ class Run {
     const key = this.#key(stream.subjectOf(sequence));
     for (let earlier = 1; earlier < sequence; earlier += 1) {
       if (this.#key(stream.subjectOf(earlier)) !== key) continue;
-      const decided = destination.stored.has(earlier) || destination.refused.has(earlier) || this.condemned.has(earlier) || stream.exceeded.has(earlier);
+      const decided =
+        destination.stored.has(earlier) || destination.refused.has(earlier) || this.condemned.has(earlier) || stream.exceeded.has(earlier);
       if (!decided) this.broken.push(`${sequence} stored before ${earlier}`);
     }
   }
@@ -232,6 +251,7 @@ class Run {
         ? new DeadLetters(letters, { subject: "dlq", stream: null, maxInFlight: 2, backoff: settings.retry }, silentTelemetry, () => 0.5)
         : null,
       deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true },
+      ackedFloor: null,
       sinkName: "orders",
       telemetry: silentTelemetry,
       now: () => Math.trunc(performance.now()),
@@ -240,7 +260,8 @@ class Run {
       signal: leaving.signal,
       sink: () => this.destination,
       renewSink: async () => undefined,
-      originOf: ({ streamCreatedAt }) => createEnvelopeOrigin({ stream: "EVENTS", consumer: "sink", domain: null, account: null, streamCreatedAt }),
+      originOf: ({ streamCreatedAt }) =>
+        createEnvelopeOrigin({ stream: "EVENTS", consumer: "sink", domain: null, account: null, streamCreatedAt }),
     });
   }
 }

@@ -65,13 +65,16 @@ describe("modes", () => {
 });
 
 describe("confirmation", () => {
-  test.each(["timed_out", "no_responders"] as const)("FW-RUN-24 FW-RUN-25 %s: the whole batch again, three times in all, then left to redelivery", async (answer) => {
-    const { port, telemetry, settlement } = settling();
-    port.answer = () => answer;
-    expect(await settlement.acknowledge(entries(3))).toBe(false);
-    expect(subjects(port.sent)).toEqual([...three, ...three, ...three]);
-    expect(telemetry.counted("unconfirmed_acks_total")).toBe(9);
-  });
+  test.each(["timed_out", "no_responders"] as const)(
+    "FW-RUN-24 FW-RUN-25 %s: the whole batch again, three times in all, then left to redelivery",
+    async (answer) => {
+      const { port, telemetry, settlement } = settling();
+      port.answer = () => answer;
+      expect(await settlement.acknowledge(entries(3))).toBe(false);
+      expect(subjects(port.sent)).toEqual([...three, ...three, ...three]);
+      expect(telemetry.counted("unconfirmed_acks_total")).toBe(9);
+    },
+  );
 
   test("FW-RUN-24 a confirmation is repeated for the same subject until it comes", async () => {
     const { port, settlement } = settling();
@@ -257,52 +260,71 @@ describe("single verbs", () => {
 type Event = "nothing" | "throw" | "time_out" | "no_responders" | "reconnect" | "disconnect" | "doubt" | "epoch";
 
 describe("any course of things", () => {
-  const events = fc.array(fc.constantFrom<Event>("nothing", "nothing", "nothing", "throw", "time_out", "no_responders", "reconnect", "disconnect", "doubt", "epoch"), {
-    maxLength: 60,
-  });
+  const events = fc.array(
+    fc.constantFrom<Event>(
+      "nothing",
+      "nothing",
+      "nothing",
+      "throw",
+      "time_out",
+      "no_responders",
+      "reconnect",
+      "disconnect",
+      "doubt",
+      "epoch",
+    ),
+    {
+      maxLength: 60,
+    },
+  );
 
   test("FW-RUN-27 FW-RUN-33 never throws, never sends in doubt or for another epoch, at most three times each, and true means proven", async () => {
     await fc.assert(
-      fc.asyncProperty(events, fc.integer({ min: 1, max: 6 }), fc.constantFrom("plain", "batch_confirmed", "confirmed"), async (all, count, mode) => {
-        const { port, settlement } = settling(mode as SettleSettings["mode"]);
-        const script = [...all];
-        const generations: number[] = [];
-        const happen = (): Event => {
-          const event = script.shift() ?? "nothing";
-          if (event === "reconnect") port.generation += 1;
-          if (event === "disconnect") port.connected = false;
-          if (event === "doubt") port.trusted = false;
-          if (event === "epoch") port.epochNumber += 1;
-          return event;
-        };
-        port.beforeSend = () => {
-          generations.push(port.generation);
-          if (happen() === "throw") throw new Error("closed");
-        };
-        port.answer = () => {
-          const event = happen();
-          if (event === "throw") return Promise.reject(new Error("closed"));
-          if (event === "time_out") return "timed_out";
-          return event === "no_responders" ? event : "confirmed";
-        };
-        port.settling = () => {
-          port.trusted = true;
-          port.connected = true;
-          return true;
-        };
-        const batch = entries(count);
-        const result = await settlement.acknowledge(batch);
-        const sends = new Map<string, number>();
-        for (const { subject } of port.sent) sends.set(subject, (sends.get(subject) ?? 0) + 1);
-        for (const times of sends.values()) expect(times).toBeLessThanOrEqual(3);
-        if (result) {
-          // All of them, over one connection that is still the one, in one unbroken run at the end.
-          expect(subjects(port.sent.slice(-count))).toEqual(batch.map(({ position }) => position.text));
-          expect(new Set(generations.slice(-count)).size).toBe(1);
-          expect(generations.at(-1)).toBe(port.generation);
-          expect(port.connected).toBe(true);
-        }
-      }),
+      fc.asyncProperty(
+        events,
+        fc.integer({ min: 1, max: 6 }),
+        fc.constantFrom("plain", "batch_confirmed", "confirmed"),
+        async (all, count, mode) => {
+          const { port, settlement } = settling(mode as SettleSettings["mode"]);
+          const script = [...all];
+          const generations: number[] = [];
+          const happen = (): Event => {
+            const event = script.shift() ?? "nothing";
+            if (event === "reconnect") port.generation += 1;
+            if (event === "disconnect") port.connected = false;
+            if (event === "doubt") port.trusted = false;
+            if (event === "epoch") port.epochNumber += 1;
+            return event;
+          };
+          port.beforeSend = () => {
+            generations.push(port.generation);
+            if (happen() === "throw") throw new Error("closed");
+          };
+          port.answer = () => {
+            const event = happen();
+            if (event === "throw") return Promise.reject(new Error("closed"));
+            if (event === "time_out") return "timed_out";
+            return event === "no_responders" ? event : "confirmed";
+          };
+          port.settling = () => {
+            port.trusted = true;
+            port.connected = true;
+            return true;
+          };
+          const batch = entries(count);
+          const result = await settlement.acknowledge(batch);
+          const sends = new Map<string, number>();
+          for (const { subject } of port.sent) sends.set(subject, (sends.get(subject) ?? 0) + 1);
+          for (const times of sends.values()) expect(times).toBeLessThanOrEqual(3);
+          if (result) {
+            // All of them, over one connection that is still the one, in one unbroken run at the end.
+            expect(subjects(port.sent.slice(-count))).toEqual(batch.map(({ position }) => position.text));
+            expect(new Set(generations.slice(-count)).size).toBe(1);
+            expect(generations.at(-1)).toBe(port.generation);
+            expect(port.connected).toBe(true);
+          }
+        },
+      ),
     );
   });
 });

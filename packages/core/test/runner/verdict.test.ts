@@ -19,7 +19,7 @@ import {
   ValidationError,
 } from "../../src/error/errors.js";
 import { toSinkError } from "../../src/error/to-sink-error.js";
-import { type Verdict, type VerdictFacts, type VerdictPolicy, decideVerdict, isBudgeted } from "../../src/runner/verdict.js";
+import { decideVerdict, isBudgeted, type Verdict, type VerdictFacts, type VerdictPolicy } from "../../src/runner/verdict.js";
 import { verdictPolicy } from "../fakes/runner-settings.js";
 
 const first: VerdictFacts = { failures: 0, deliveryCount: 1, safe: false };
@@ -97,7 +97,8 @@ describe("budget", () => {
   });
 
   test("FW-RUN-20 unknown outcomes that are held or dead-lettered use no budget", () => {
-    for (const onUnknown of ["hold", "dead_letter"] as const) expect(isBudgeted(answers.unknown, first, verdictPolicy({ onUnknown }))).toBe(false);
+    for (const onUnknown of ["hold", "dead_letter"] as const)
+      expect(isBudgeted(answers.unknown, first, verdictPolicy({ onUnknown }))).toBe(false);
   });
 
   test("FW-RUN-20 every failure that leads to another try by itself is budgeted, unless nothing was sent or nothing could be", () => {
@@ -137,18 +138,38 @@ describe("budget", () => {
 
   test("FW-RUN-19 FW-RUN-20 an outage or an unsent message is never exhausted, however late the delivery", () => {
     fc.assert(
-      fc.property(fc.constantFrom(answers.unavailable, answers.credentials, answers.notAttempted), allFacts, policies, (error, facts, policy) => {
-        expect(["again", "unavailable"]).toContain(decideVerdict(error, facts, policy).kind);
-      }),
+      fc.property(
+        fc.constantFrom(answers.unavailable, answers.credentials, answers.notAttempted),
+        allFacts,
+        policies,
+        (error, facts, policy) => {
+          expect(["again", "unavailable"]).toContain(decideVerdict(error, facts, policy).kind);
+        },
+      ),
     );
   });
 
   test.each([
-    [{ deadLetters: true, exhaustedAction: "dead_letter" }, { kind: "dead_letter", exhausted: true }],
-    [{ deadLetters: true, exhaustedAction: "hold" }, { kind: "hold", exhausted: true }],
-    [{ deadLetters: false, exhaustedAction: "dead_letter" }, { kind: "hold", exhausted: true }],
-    [{ deadLetters: false, exhaustedAction: "dead_letter", whenDisabled: "discard" }, { kind: "hold", exhausted: true }],
-    [{ deadLetters: false, exhaustedAction: "dead_letter", whenDisabled: "stop" }, { kind: "hold", exhausted: true }],
+    [
+      { deadLetters: true, exhaustedAction: "dead_letter" },
+      { kind: "dead_letter", exhausted: true },
+    ],
+    [
+      { deadLetters: true, exhaustedAction: "hold" },
+      { kind: "hold", exhausted: true },
+    ],
+    [
+      { deadLetters: false, exhaustedAction: "dead_letter" },
+      { kind: "hold", exhausted: true },
+    ],
+    [
+      { deadLetters: false, exhaustedAction: "dead_letter", whenDisabled: "discard" },
+      { kind: "hold", exhausted: true },
+    ],
+    [
+      { deadLetters: false, exhaustedAction: "dead_letter", whenDisabled: "stop" },
+      { kind: "hold", exhausted: true },
+    ],
   ] as const)("FW-RUN-20 spent under %j", (policy, expected) => {
     expect(verdictOf(answers.temporary, { ...policy, maxRetries: 0 })).toEqual(expected);
   });
@@ -183,14 +204,21 @@ describe("where a retry takes place", () => {
     [{ onUnknown: "redeliver" }, { kind: "redeliver", failures: 1 }],
     [{ onUnknown: "hold" }, { kind: "hold", exhausted: false }],
     [{ onUnknown: "dead_letter" }, { kind: "dead_letter", exhausted: false }],
-    [{ onUnknown: "dead_letter", deadLetters: false }, { kind: "hold", exhausted: false }],
+    [
+      { onUnknown: "dead_letter", deadLetters: false },
+      { kind: "hold", exhausted: false },
+    ],
   ] as const)("FW-ERR-01 an unknown outcome that must not be repeated, under %j", (policy, expected) => {
     expect(verdictOf(answers.unknown, policy)).toEqual(expected);
   });
 
   test("FW-ERR-01 an unknown outcome that may be repeated is an ordinary retry, whatever on_unknown says", () => {
     for (const onUnknown of ["redeliver", "hold", "dead_letter"] as const) {
-      expect(verdictOf(answers.unknown, { onUnknown, ordered: true }, { safe: true })).toEqual({ kind: "retry", failures: 1, place: "in_place" });
+      expect(verdictOf(answers.unknown, { onUnknown, ordered: true }, { safe: true })).toEqual({
+        kind: "retry",
+        failures: 1,
+        place: "in_place",
+      });
     }
   });
 });
@@ -198,16 +226,43 @@ describe("where a retry takes place", () => {
 describe("a permanent failure", () => {
   test.each([
     [{ deadLetters: true }, { kind: "dead_letter", exhausted: false }],
-    [{ deadLetters: false, whenDisabled: "hold" }, { kind: "hold", exhausted: false }],
-    [{ deadLetters: false, whenDisabled: "stop" }, { kind: "pause", reason: "poison" }],
+    [
+      { deadLetters: false, whenDisabled: "hold" },
+      { kind: "hold", exhausted: false },
+    ],
+    [
+      { deadLetters: false, whenDisabled: "stop" },
+      { kind: "pause", reason: "poison" },
+    ],
     [{ deadLetters: false, whenDisabled: "discard" }, { kind: "discard" }],
-    [{ ordered: true, onPoison: "dead_letter_and_continue" }, { kind: "dead_letter", exhausted: false }],
-    [{ ordered: true, onPoison: "park_key" }, { kind: "hold", exhausted: false }],
-    [{ ordered: true, onPoison: "park_key", deadLetters: false, whenDisabled: "discard" }, { kind: "hold", exhausted: false }],
-    [{ ordered: true, onPoison: "stop" }, { kind: "pause", reason: "poison" }],
-    [{ ordered: true, onPoison: "stop", deadLetters: false, whenDisabled: "discard" }, { kind: "pause", reason: "poison" }],
-    [{ ordered: false, onPoison: "stop" }, { kind: "dead_letter", exhausted: false }],
-    [{ ordered: false, onPoison: "park_key", deadLetters: false }, { kind: "hold", exhausted: false }],
+    [
+      { ordered: true, onPoison: "dead_letter_and_continue" },
+      { kind: "dead_letter", exhausted: false },
+    ],
+    [
+      { ordered: true, onPoison: "park_key" },
+      { kind: "hold", exhausted: false },
+    ],
+    [
+      { ordered: true, onPoison: "park_key", deadLetters: false, whenDisabled: "discard" },
+      { kind: "hold", exhausted: false },
+    ],
+    [
+      { ordered: true, onPoison: "stop" },
+      { kind: "pause", reason: "poison" },
+    ],
+    [
+      { ordered: true, onPoison: "stop", deadLetters: false, whenDisabled: "discard" },
+      { kind: "pause", reason: "poison" },
+    ],
+    [
+      { ordered: false, onPoison: "stop" },
+      { kind: "dead_letter", exhausted: false },
+    ],
+    [
+      { ordered: false, onPoison: "park_key", deadLetters: false },
+      { kind: "hold", exhausted: false },
+    ],
   ] as const)("FW-DLQ-08 FW-RUN-36 under %j", (policy, expected) => {
     expect(verdictOf(answers.permanent, policy)).toEqual(expected);
   });

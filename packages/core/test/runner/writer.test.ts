@@ -14,7 +14,7 @@ import {
   TemporarySinkError,
   UnknownOutcomeError,
 } from "../../src/error/errors.js";
-import { type WriteResult, isSafeToRepeat, writeBatch } from "../../src/runner/writer.js";
+import { isSafeToRepeat, type WriteResult, writeBatch } from "../../src/runner/writer.js";
 import { silentTelemetry } from "../../src/telemetry/port.js";
 import { envelopeOf } from "../fakes/entries.js";
 import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
@@ -121,12 +121,6 @@ describe("what a sink throws", () => {
     };
     expect(outcomesOf(await writeBatch(sink, envelopes(2), writeContext(), silentTelemetry))).toHaveLength(2);
   });
-
-  test("FW-ERR-02 a promise of the sink's own kind is awaited", async () => {
-    const sink = new ScriptedSink(() => undefined);
-    sink.writeBatch = () => ({ then: (done: (value: readonly WriteOutcome[]) => void) => done([null]) }) as unknown as Promise<readonly WriteOutcome[]>;
-    expect(outcomesOf(await writeBatch(sink, envelopes(1), writeContext(), silentTelemetry))).toEqual([null]);
-  });
 });
 
 /** Throws a permanent error for any batch with one of these sequences in it, and stores every other batch. */
@@ -142,18 +136,22 @@ function poisonedBy(poison: ReadonlySet<number>, stored: number[] = []): Answer 
 describe("a permanent error for a whole batch", () => {
   test("FW-ERR-03 FW-ERR-04 is not believed: only messages that fail alone bear it, every other one is stored", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 2, max: 40 }), fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }), async (count, chosen) => {
-        const poison = new Set(chosen.filter((sequence) => sequence <= count));
-        const stored: number[] = [];
-        const result = await write(poisonedBy(poison, stored), count);
-        const outcomes = result.kind === "stored" ? envelopes(count).map(() => null) : outcomesOf(result);
-        expect(outcomes).toHaveLength(count);
-        for (const [index, outcome] of outcomes.entries()) {
-          if (poison.has(index + 1)) expect(outcome).toMatchObject({ name: "PermanentSinkError" });
-          else expect(outcome).toBeNull();
-        }
-        expect(stored.sort((a, b) => a - b)).toEqual(envelopes(count).flatMap((_, index) => (poison.has(index + 1) ? [] : [index + 1])));
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 40 }),
+        fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }),
+        async (count, chosen) => {
+          const poison = new Set(chosen.filter((sequence) => sequence <= count));
+          const stored: number[] = [];
+          const result = await write(poisonedBy(poison, stored), count);
+          const outcomes = result.kind === "stored" ? envelopes(count).map(() => null) : outcomesOf(result);
+          expect(outcomes).toHaveLength(count);
+          for (const [index, outcome] of outcomes.entries()) {
+            if (poison.has(index + 1)) expect(outcome).toMatchObject({ name: "PermanentSinkError" });
+            else expect(outcome).toBeNull();
+          }
+          expect(stored.sort((a, b) => a - b)).toEqual(envelopes(count).flatMap((_, index) => (poison.has(index + 1) ? [] : [index + 1])));
+        },
+      ),
     );
   });
 
@@ -235,7 +233,10 @@ describe("order while a batch is split", () => {
   const laneOf = (sequence: number): number => sequence % 2;
 
   /** Writes an ordered batch of two lanes; the whole of it is refused, then single messages answer by script. */
-  async function ordered(answers: ReadonlyMap<number, Error>, onPoison: "dead_letter_and_continue" | "park_key" | "stop" = "dead_letter_and_continue") {
+  async function ordered(
+    answers: ReadonlyMap<number, Error>,
+    onPoison: "dead_letter_and_continue" | "park_key" | "stop" = "dead_letter_and_continue",
+  ) {
     const stored: number[] = [];
     const sink = new SafetySink((messages, context) => {
       expect(context.lanes).toEqual(sequencesOf(messages).map(laneOf));
