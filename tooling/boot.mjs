@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { commandsOf } from "./tasks.mjs";
@@ -58,9 +59,9 @@ export function nodeIsRecent(version, minimum) {
 
 let running = null;
 
-function run([command, ...args], environment) {
+function run([command, ...args], environment, directory = root) {
   return new Promise((done) => {
-    running = spawn(command, args, { cwd: root, env: environment, stdio: "inherit", shell: process.platform === "win32" });
+    running = spawn(command, args, { cwd: directory, env: environment, stdio: "inherit", shell: process.platform === "win32" });
     running.once("error", (error) => {
       process.stderr.write(`cannot run ${command}: ${error.message}\n`);
       done(1);
@@ -75,7 +76,9 @@ async function install() {
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return 0;
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   process.stdout.write(`Installing with ${packageManager} …\n`);
-  const code = await run(["npx", "-y", packageManager, "install", "--frozen-lockfile"], { ...withoutNpmVariables(process.env), CI: "1" });
+  // From elsewhere: inside the checkout npx would start the pnpm that this very installation may replace.
+  const command = ["npx", "-y", packageManager, "--dir", root, "install", "--frozen-lockfile"];
+  const code = await run(command, { ...withoutNpmVariables(process.env), CI: "1" }, tmpdir());
   if (code === 0) writeFileSync(stampFile, stamp);
   else process.stderr.write("The installation failed; if package.json was edited, run `pnpm install` once to renew the lockfile.\n");
   return code;

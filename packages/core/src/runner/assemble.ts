@@ -33,6 +33,10 @@ export interface Running {
   readonly flight: Flight;
   readonly lanes: Lanes;
   readonly watch: ConsumerWatch;
+  readonly settlement: Settlement;
+  readonly deadLetters: DeadLetters | null;
+  /** The stream keeps messages only while a consumer wants them. */
+  readonly interestOnly: boolean;
   /** Takes a reading of the consumer; true when more may go by it. */
   readonly see: (consumer: ConsumerState) => boolean;
   /** Aborted when the process is about to leave: nothing is waited for any more. */
@@ -70,7 +74,7 @@ export function assemble(input: AssembleInput): Running {
   const see = (consumer: ConsumerState): boolean => {
     ackedFloor?.see(consumer.ack_floor);
     adoptConsumer(settings, configuration, consumer);
-    return watch.see(consumer, source.openPulls, describeDrift(configuration, consumer));
+    return watch.see(consumer, source.openPulls, describeDrift(configuration, source.link.group, consumer));
   };
   const source: JetStreamSource = new JetStreamSource(
     configuration,
@@ -95,15 +99,17 @@ export function assemble(input: AssembleInput): Running {
     clock.now,
   );
   const { ack_mode: mode, ack_confirmation: confirmation } = configuration.delivery;
+  const settlement = new Settlement(ackPort(source), { mode, confirmTimeoutMs: confirmation.timeout_ms }, telemetry, leaving.signal);
+  const deadLetters = deadLettersOf(configuration, source, telemetry, clock);
   const pipeline: Pipeline = new Pipeline({
     source,
     flight,
     lanes,
     settings,
     ackedFloor,
-    settlement: new Settlement(ackPort(source), { mode, confirmTimeoutMs: confirmation.timeout_ms }, telemetry, leaving.signal),
+    settlement,
     counters: input.counters,
-    deadLetters: deadLettersOf(configuration, source, telemetry, clock),
+    deadLetters,
     deadLetterContent: {
       includePayload: configuration.dead_letter.include_payload,
       includeHeaders: configuration.dead_letter.include_headers,
@@ -124,7 +130,21 @@ export function assemble(input: AssembleInput): Running {
   ackedFloor?.see(consumer.ack_floor);
   // Deliveries of a process that is gone come again first (FW-RUN-13).
   if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.delivered.stream_seq;
-  return { configuration, settings, see, source, pipeline, flight, lanes, watch, leaving, goal: stream?.state.last_seq ?? null };
+  return {
+    configuration,
+    settings,
+    see,
+    source,
+    pipeline,
+    flight,
+    lanes,
+    watch,
+    settlement,
+    deadLetters,
+    leaving,
+    interestOnly: stream?.config.retention === "interest",
+    goal: stream?.state.last_seq ?? null,
+  };
 }
 
 function lanesOf({ delivery }: Configuration, settings: PipelineSettings, sink: Sink): Lanes {

@@ -44,6 +44,7 @@ export class DeadLetters {
   readonly #queue: (() => void)[] = [];
   #stream: string | null;
   #active = 0;
+  readonly #failing = new Set<DeadLetter>();
 
   constructor(port: DeadLetterPort, settings: DeadLetterSettings, telemetry: Telemetry, random: () => number) {
     this.#port = port;
@@ -51,6 +52,11 @@ export class DeadLetters {
     this.#telemetry = telemetry;
     this.#random = random;
     this.#stream = settings.stream;
+  }
+
+  /** Letters whose publication has failed and is tried again. */
+  get failing(): number {
+    return this.#failing.size;
   }
 
   /** Resolves when the letter is in the stream, or cannot get there. */
@@ -61,11 +67,13 @@ export class DeadLetters {
       for (let failures = 0; !signal.aborted; ) {
         if (await this.#attempt(letter)) return "published";
         failures += 1;
+        this.#failing.add(letter);
         this.#telemetry.count("dlq_errors_total");
         await pause(Math.max(leastPauseMs, backoffDelay(this.#settings.backoff, failures, this.#random)), signal);
       }
       return "aborted";
     } finally {
+      this.#failing.delete(letter);
       this.#leave();
     }
   }

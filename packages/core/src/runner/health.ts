@@ -4,6 +4,8 @@ import type { SequenceNumber } from "../source/sequence.js";
 export interface HealthFacts {
   readonly connected: boolean;
   readonly missing: "stream" | "consumer" | null;
+  /** The stream keeps messages only while a consumer wants them. */
+  readonly interestOnly: boolean;
   /** How the consumer on the server differs from the configuration; null when it does not. */
   readonly drift: string | null;
   /** Why an operator pause holds the pipeline; null when none does. */
@@ -17,6 +19,10 @@ export interface HealthFacts {
   readonly heldLimit: number | null;
   readonly windowFull: boolean;
   readonly stuckWrites: number;
+  /** Batches whose confirmation failed and is asked for again. */
+  readonly unconfirmed: number;
+  /** Dead letters whose publication failed and is tried again. */
+  readonly failingDeadLetters: number;
   /** Another client pulls from an ordered consumer that cannot pin one. */
   readonly secondClient: boolean;
 }
@@ -25,7 +31,8 @@ export interface HealthFacts {
 export function healthReasons(facts: HealthFacts): readonly string[] {
   const reasons: string[] = [];
   if (facts.missing !== null) {
-    reasons.push(`${facts.missing}_missing: the ${facts.missing} is gone; messages not yet fetched wait until it returns`);
+    const rest = facts.interestOnly ? "messages not yet fetched are gone with it" : "messages not yet fetched wait until it returns";
+    reasons.push(`${facts.missing}_missing: the ${facts.missing} is gone; ${rest}`);
   }
   if (facts.drift !== null) reasons.push(`consumer_drift: ${facts.drift}; correct the consumer or the configuration`);
   if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; repair and restart, or send SIGHUP`);
@@ -35,6 +42,10 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${facts.stuckWrites} writes did not end after their abort`);
   if (facts.heldLimit !== null && facts.held > 0 && facts.held >= facts.heldLimit) {
     reasons.push(`held_limit: ${facts.held} messages are held, the oldest at sequence ${facts.oldestHeld}`);
+  }
+  if (facts.unconfirmed > 0) reasons.push(`acks_unconfirmed: ${facts.unconfirmed} batches are stored and acknowledged again`);
+  if (facts.failingDeadLetters > 0) {
+    reasons.push(`dead_letter_failed: ${facts.failingDeadLetters} dead letters cannot be published; their messages are kept`);
   }
   if (facts.secondClient) reasons.push("second_client: another client pulls from this ordered consumer; stop one of the two");
   if (facts.windowFull) reasons.push("window_full: max_ack_pending is reached with messages waiting");

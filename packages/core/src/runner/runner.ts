@@ -236,12 +236,15 @@ class JetStreamRunner implements Runner {
   #reasons(): readonly string[] {
     const running = this.#running;
     if (running === null) return [];
-    const { pipeline, source, flight, watch, settings } = running;
+    const { pipeline, source, flight, watch, settings, settlement, deadLetters } = running;
     const window = settings.deadlines.maxAckPending;
     return healthReasons({
       connected: source.connected,
       missing: this.#missing,
+      interestOnly: running.interestOnly,
       drift: watch.drift,
+      unconfirmed: settlement.unconfirmed,
+      failingDeadLetters: deadLetters?.failing ?? 0,
       paused: pipeline.pausedReason,
       breakerOpen: pipeline.outage !== null,
       breakerCode: pipeline.outage?.code ?? null,

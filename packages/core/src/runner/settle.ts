@@ -39,6 +39,7 @@ export class Settlement {
   readonly #settings: SettleSettings;
   readonly #telemetry: Telemetry;
   readonly #signal: AbortSignal;
+  readonly #unconfirmed = new Set<readonly FlightEntry[]>();
 
   /** `signal` ends every wait: the process is about to leave, and the rest is left to redelivery. */
   constructor(port: AckPort, settings: SettleSettings, telemetry: Telemetry, signal: AbortSignal) {
@@ -46,6 +47,11 @@ export class Settlement {
     this.#settings = settings;
     this.#telemetry = telemetry;
     this.#signal = signal;
+  }
+
+  /** Batches whose confirmation failed and is asked for again. */
+  get unconfirmed(): number {
+    return this.#unconfirmed.size;
   }
 
   /** Acknowledges stored messages. True when the server has confirmed them, as far as the mode asks for it. */
@@ -81,12 +87,21 @@ export class Settlement {
   }
 
   async #settle(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
+    try {
+      return await this.#settleInAttempts(entries, verb);
+    } finally {
+      this.#unconfirmed.delete(entries);
+    }
+  }
+
+  async #settleInAttempts(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       if (!(await this.#trusted())) break;
       const current = entries.filter((entry) => entry.epoch === this.#port.epochNumber);
       if (current.length < entries.length) this.#telemetry.count("stale_epoch_settlements_total", entries.length - current.length);
       if (current.length === 0 || (await this.#attempt(current, verb))) return current.length === entries.length;
       this.#telemetry.count("unconfirmed_acks_total", current.length);
+      this.#unconfirmed.add(entries);
     }
     this.#telemetry.log("warn", "acks stayed unconfirmed; left to redelivery", { messages: entries.length });
     return false;

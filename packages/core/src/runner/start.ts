@@ -2,7 +2,7 @@ import { resolveSecrets } from "../config/resolve-secrets.js";
 import type { Configuration } from "../config/schema.js";
 import { validateConfiguration } from "../config/validate.js";
 import type { Sink } from "../connector/sink.js";
-import { ConfigurationError, isErrorKind, SinksError } from "../error/errors.js";
+import { ConfigurationError, isErrorKind, SinksError, TemporarySinkError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import { apiFault, describeApiFault } from "../source/api-fault.js";
 import { type Link, openLink } from "../source/link.js";
@@ -60,12 +60,19 @@ export async function startSink(input: StartInput, createSink: () => Sink, name:
       return sink;
     } catch (error) {
       await stopQuietly(sink, input.telemetry, stopLimit(input.configuration));
-      if (!isErrorKind(error, "CredentialsError")) throw error;
+      if (!isErrorKind(error, "CredentialsError")) throw namedAfter(name, error);
       if (refused) throw new ConfigurationError(`sink ${name}: ${error.message}`, { code: "credentials_refused", cause: error });
       refused = true;
       throw error;
     }
   });
+}
+
+/** An error that is not of the family says nothing of its place; one of the family already speaks for itself. */
+function namedAfter(sink: string, error: unknown): unknown {
+  if (isErrorKind(error, "SinksError")) return error;
+  const kind = error instanceof Error ? error.name : typeof error;
+  return new TemporarySinkError(`sink ${sink}: it does not start (${kind})`, { code: "unexpected", cause: error });
 }
 
 /** Stops a sink, `limitMs` at most; an error while closing is logged and masks nothing (FW-ERR-06). */

@@ -91,8 +91,8 @@ export async function readStream(manager: JetStreamManager, { nats, idempotency 
 }
 
 /** What is wrong with a consumer that was bound again under way (FW-RUN-32); null when nothing is. */
-export function describeDrift(configuration: Configuration, consumer: ConsumerState): string | null {
-  const faults = compareConsumer(statedConsumer(configuration, null, 0), consumer.config).map(
+export function describeDrift(configuration: Configuration, group: string | null, consumer: ConsumerState): string | null {
+  const faults = compareConsumer(statedConsumer(configuration, group, 0), consumer.config).map(
     ({ field, expected, actual }) => `${field} expected ${expected}, found ${actual}`,
   );
   if (consumer.config.max_deliver === 1 && !configuration.delivery.allow_single_delivery)

@@ -14,6 +14,9 @@ const well: HealthFacts = {
   stuckWrites: 0,
   secondClient: false,
   drift: null,
+  interestOnly: false,
+  unconfirmed: 0,
+  failingDeadLetters: 0,
 };
 
 describe("health", () => {
@@ -32,6 +35,10 @@ describe("health", () => {
     ["FW-RUN-38", { held: 500, oldestHeld: 17 }, /^held_limit: 500 .*17/],
     ["FW-RUN-12", { secondClient: true }, /^second_client/],
     ["FW-RUN-38", { windowFull: true }, /^window_full/],
+    ["FW-RUN-05", { missing: "consumer", interestOnly: true }, /^consumer_missing.*are gone with it/],
+    ["FW-RUN-32", { drift: "ack_wait expected 1, found 2" }, /^consumer_drift: ack_wait expected 1, found 2/],
+    ["FW-RUN-27", { unconfirmed: 3 }, /^acks_unconfirmed: 3/],
+    ["FW-RUN-27", { failingDeadLetters: 4 }, /^dead_letter_failed: 4/],
   ] as const)("%s %j is red", (_id, facts, expected) => {
     const reasons = healthReasons({ ...well, ...facts });
     expect(reasons).toHaveLength(1);
