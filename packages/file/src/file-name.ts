@@ -8,7 +8,7 @@ export interface FileName {
    * The name to use when `name` holds another key. Only sequence names have one: they keep the stream's letters as they
    * are, so that streams that differ in case, domain or account could meet (FW-FILE-04).
    */
-  readonly spare: string | null;
+  readonly spare: (() => string) | null;
 }
 
 /** A plain part is never longer than this, a part with a digest always is: the two can never be equal. */
@@ -83,9 +83,10 @@ function sequenceName(message: Envelope): FileName {
   const created = sequenceKey.exec(key)?.[1];
   if (created === undefined) return only(keyName(message));
   const tail = `${created === "" ? "0" : created}-${paddedSequence(streamSequence)}`;
-  const spare = `${readable(stream)}-${tail}-${digestKey(key)}`;
+  // Seldom needed, and a digest for each message is not free.
+  const spare = () => `${readable(stream)}-${tail}-${digestKey(key)}`;
   const plain = stream.length <= plainLength && plainStream.test(stream) && !deviceName.test(stream);
-  return plain ? { name: `${stream}-${tail}`, spare } : only(spare);
+  return plain ? { name: `${stream}-${tail}`, spare } : only(spare());
 }
 
 /** A sequence in the 20 digits that the largest one needs, so that names sort like sequences. */

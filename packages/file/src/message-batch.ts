@@ -1,4 +1,4 @@
-import type { WriteOutcome } from "@sinks/core";
+import type { SinkError, WriteOutcome } from "@sinks/core";
 import { notAttempted } from "./errors.js";
 
 /** What is known of a batch of message files while it is written. */
@@ -12,7 +12,7 @@ export class MessageBatch {
   readonly #folders = new Map<string | null, Promise<string>>();
 
   constructor(size: number) {
-    this.outcomes = Array.from({ length: size }, notAttempted);
+    this.outcomes = new Array<WriteOutcome>(size).fill(notAttempted());
   }
 
   /** The path of a subject's folder; asked for once a batch, however many messages go there. */
@@ -29,5 +29,9 @@ export class MessageBatch {
     const indexes = this.touched.get(folder);
     if (indexes === undefined) this.touched.set(folder, [index]);
     else indexes.push(index);
+  }
+
+  fail(indexes: readonly number[], error: SinkError): void {
+    for (const index of indexes) this.outcomes[index] = error;
   }
 }

@@ -1,20 +1,18 @@
 import path from "node:path";
 import { type Envelope, isErrorKind, type WriteContext, type WriteOutcome } from "@sinks/core";
 import type { FileSystem } from "./client.js";
-import { gzipMember } from "./compress.js";
 import { SubjectFolders } from "./confinement.js";
 import { syncFolders } from "./directory-sync.js";
-import { filenameConflict, notAttempted, toFileError } from "./errors.js";
-import { holdsKey, holdsSame, readExisting } from "./existing-file.js";
-import { fileExtension, fileName, subjectFolder } from "./file-name.js";
+import { notAttempted, toFileError } from "./errors.js";
 import { inParallel } from "./in-parallel.js";
-import { indentJson } from "./indent-json.js";
 import { LaneTurns, type Turn } from "./lane-turns.js";
 import { MessageBatch } from "./message-batch.js";
+import { fileBytes, type MessagePlace, placeOf } from "./message-plan.js";
 import type { FileOptions } from "./options.js";
 import type { FilePlacer } from "./place-file.js";
 import { recordText } from "./record.js";
 import type { RecordWriter } from "./record-writer.js";
+import { FileRevealer } from "./reveal-file.js";
 
 /** Files of a batch in work at the same time (FW-FILE-02); libuv runs four of their calls at once, the rest fill its queue. */
 const concurrency = 32;
@@ -28,15 +26,12 @@ export interface MessageFilesParts {
   readonly nowNs: () => bigint;
 }
 
-/** Where one message goes and what its file holds. */
-interface Plan {
-  readonly message: Envelope;
-  /** Name of the subject's folder, null for the root. */
-  readonly folder: string | null;
-  /** File names to try, in order. */
-  readonly names: readonly string[];
-  readonly sha256: string | null;
-  readonly text: string;
+/** What the messages of one call have in common. */
+interface Course {
+  readonly batch: MessageBatch;
+  readonly turns: LaneTurns;
+  readonly signal: AbortSignal;
+  readonly storedAtNs: bigint;
 }
 
 /**
@@ -46,12 +41,12 @@ interface Plan {
 export class MessageFiles implements RecordWriter {
   readonly #parts: MessageFilesParts;
   readonly #folders: SubjectFolders;
-  readonly #extension: string;
+  readonly #revealer: FileRevealer;
 
   constructor(parts: MessageFilesParts) {
     this.#parts = parts;
     this.#folders = new SubjectFolders(parts.files, parts.root);
-    this.#extension = fileExtension(parts.options);
+    this.#revealer = new FileRevealer(parts.files, parts.placer, parts.options);
   }
 
   /** Nothing to prepare: folders are made as messages ask for them. */
@@ -64,77 +59,52 @@ export class MessageFiles implements RecordWriter {
   }
 
   async write(messages: readonly Envelope[], context: WriteContext): Promise<readonly WriteOutcome[]> {
+    const { placer, options, nowNs } = this.#parts;
     const batch = new MessageBatch(messages.length);
-    const turns = new LaneTurns(context);
-    const storedAtNs = this.#parts.nowNs();
+    const course = { batch, turns: new LaneTurns(context), signal: context.signal, storedAtNs: nowNs() };
     await inParallel(messages.length, concurrency, async (index) => {
-      batch.outcomes[index] = await this.#writeOne(messages[index] as Envelope, index, batch, turns, context, storedAtNs);
+      batch.outcomes[index] = await this.#writeOne(messages[index] as Envelope, index, course);
     });
-    if (this.#parts.options.fsync) await this.#flushFolders(batch);
-    await inParallel(batch.temporaries.length, concurrency, (index) => this.#parts.placer.discard(batch.temporaries[index] as string));
-    await this.#parts.placer.tidy();
+    if (options.fsync) await this.#flushFolders(batch);
+    await inParallel(batch.temporaries.length, concurrency, (index) => placer.discard(batch.temporaries[index] as string));
+    await placer.tidy();
     return batch.outcomes;
   }
 
   /** Must run up to its turn without waiting: turns are taken in the order of the batch. */
-  async #writeOne(
-    message: Envelope,
-    index: number,
-    batch: MessageBatch,
-    turns: LaneTurns,
-    context: WriteContext,
-    storedAtNs: bigint,
-  ): Promise<WriteOutcome> {
-    let plan: Plan | null = null;
+  async #writeOne(message: Envelope, index: number, course: Course): Promise<WriteOutcome> {
+    let text = "";
+    let place: MessagePlace | null = null;
     let outcome: WriteOutcome = null;
     try {
-      plan = this.#plan(message, storedAtNs);
+      text = recordText(message, this.#parts.options, course.storedAtNs);
+      place = placeOf(message, this.#parts.options);
     } catch (error) {
       outcome = toFileError(error, "message");
     }
-    const turn = turns.take(index, plan === null ? null : path.join(plan.folder ?? "", plan.names[0] as string));
+    const turn = course.turns.take(index, place === null ? null : `${place.folder ?? ""}${path.sep}${place.name.name}`);
     try {
-      outcome = plan === null ? await this.#refuse(turn, outcome) : await this.#place(plan, index, batch, turn, context);
+      if (place !== null) outcome = await this.#write(place, text, index, turn, course);
     } catch (error) {
-      await turn.ready;
-      outcome = turn.mayGo() ? toFileError(error, "message") : notAttempted();
+      outcome = toFileError(error, "message");
     }
+    // Also a message that failed before its turn waits for it: the lane may have stopped earlier.
+    await turn.ready;
+    if (!turn.mayGo()) outcome = notAttempted();
     turn.end(outcome);
     return outcome;
   }
 
-  /** A message that cannot be planned waits for its turn all the same: the lane may have stopped before it. */
-  async #refuse(turn: Turn, outcome: WriteOutcome): Promise<WriteOutcome> {
-    await turn.ready;
-    return turn.mayGo() ? outcome : notAttempted();
-  }
-
-  #plan(message: Envelope, storedAtNs: bigint): Plan {
-    const { options } = this.#parts;
-    const text = recordText(message, options, storedAtNs);
-    return { ...this.#placeOf(message), message, text };
-  }
-
-  #placeOf(message: Envelope): Pick<Plan, "folder" | "names" | "sha256"> {
-    const { options } = this.#parts;
-    const { sha256 } = message.payloadForJsonStorage(options.payload_mode);
-    const { name, spare } = fileName(message, options.filename_strategy, sha256);
-    const names = spare === null ? [name + this.#extension] : [name + this.#extension, spare + this.#extension];
-    return { folder: options.partition_by_subject ? subjectFolder(message.subject) : null, names, sha256 };
-  }
-
-  async #place(plan: Plan, index: number, batch: MessageBatch, turn: Turn, context: WriteContext): Promise<WriteOutcome> {
-    const { placer } = this.#parts;
-    if (context.signal.aborted) return notAttempted();
-    const folder = await batch.folder(plan.folder, (name) =>
-      name === null ? Promise.resolve(this.#parts.root) : this.#folders.ensure(name),
-    );
-    const temporary = await placer.prepare(folder, await this.#body(plan.text));
+  async #write(place: MessagePlace, text: string, index: number, turn: Turn, { batch, signal }: Course): Promise<WriteOutcome> {
+    const { placer, options } = this.#parts;
+    if (signal.aborted) return notAttempted();
+    const folder = await batch.folder(place.folder, (name) => this.#folderOf(name));
+    const temporary = await placer.prepare(folder, await fileBytes(text, options));
     let kept = false;
     try {
       await turn.ready;
-      if (!turn.mayGo() || context.signal.aborted) return notAttempted();
-      const outcome = await this.#reveal(plan, folder, temporary);
+      if (!turn.mayGo() || signal.aborted) return notAttempted();
+      const outcome = await this.#revealer.reveal(place, folder, temporary);
       if (outcome === null) batch.touch(folder, index);
       kept = outcome === null;
       return outcome;
@@ -145,54 +115,28 @@ export class MessageFiles implements RecordWriter {
     }
   }
 
-  async #body(text: string): Promise<Buffer> {
-    const { pretty, compression, compression_level: level } = this.#parts.options;
-    const bytes = Buffer.from(`${pretty ? indentJson(text) : text}\n`, "utf8");
-    return compression === "gzip" ? gzipMember(bytes, level) : bytes;
-  }
-
-  /** Makes the temporary visible, or finds out what stands in its place (FW-FILE-05). */
-  async #reveal(plan: Plan, folder: string, temporary: string): Promise<WriteOutcome> {
-    const { files, placer, options } = this.#parts;
-    const overwrite = options.duplicate_policy === "overwrite";
-    for (const name of plan.names) {
-      const target = path.join(folder, name);
-      if (overwrite && plan.names.length === 1) {
-        await placer.replace(temporary, target);
-        return null;
-      }
-      // Once more when the file was removed between the two looks.
-      for (let look = 0; look < 2; look += 1) {
-        if (await placer.link(temporary, target)) return null;
-        const existing = await readExisting(files, target, options.fsync && !overwrite);
-        if (existing === null) continue;
-        if (overwrite && holdsKey(existing.identity, plan.message)) {
-          await placer.replace(temporary, target);
-          return null;
-        }
-        if (holdsSame(existing.identity, plan.message, plan.sha256, options)) return null;
-        break;
-      }
-    }
-    return filenameConflict(plan.message);
+  #folderOf(name: string | null): Promise<string> {
+    return name === null ? Promise.resolve(this.#parts.root) : this.#folders.ensure(name);
   }
 
   /** One flush for each touched folder, and one of the root for folders that are new to this process (FW-FILE-02, FW-FILE-03). */
   async #flushFolders(batch: MessageBatch): Promise<void> {
     const { files, root } = this.#parts;
-    const fresh = [...batch.touched.keys()].filter((folder) => this.#folders.needsParent(folder));
+    const fresh = new Set([...batch.touched.keys()].filter((folder) => this.#folders.needsParent(folder)));
     const folders = new Set(batch.touched.keys());
-    if (fresh.length > 0) folders.add(root);
+    if (fresh.size > 0) folders.add(root);
     const failures = await syncFolders(files, folders, concurrency);
-    if (!failures.has(root)) for (const folder of fresh) this.#folders.parentFlushed(folder);
+    const rootFailure = failures.get(root);
+    if (rootFailure === undefined) for (const folder of fresh) this.#folders.parentFlushed(folder);
     for (const [folder, indexes] of batch.touched) {
-      const failure = failures.get(folder) ?? (fresh.includes(folder) ? failures.get(root) : undefined);
-      if (failure !== undefined) for (const index of indexes) batch.outcomes[index] = toFileError(failure, "message");
+      const needsRoot = folder === root || fresh.has(folder);
+      if (needsRoot && rootFailure !== undefined) batch.fail(indexes, toFileError(rootFailure, "root"));
+      else if (failures.has(folder)) batch.fail(indexes, toFileError(failures.get(folder), "message"));
     }
   }
 
   async lookup(messages: readonly Envelope[], signal: AbortSignal): Promise<readonly boolean[]> {
-    const { files, options } = this.#parts;
+    const { files, options, root } = this.#parts;
     const folders = new Set<string>();
     const found = messages.map(() => false);
     try {
@@ -202,7 +146,7 @@ export class MessageFiles implements RecordWriter {
         if (folder === null) return;
         found[index] = true;
         folders.add(folder);
-        if (this.#folders.needsParent(folder)) folders.add(this.#parts.root);
+        if (this.#folders.needsParent(folder)) folders.add(root);
       });
       if (options.fsync) for (const error of (await syncFolders(files, folders, concurrency)).values()) throw error;
     } catch (error) {
@@ -213,16 +157,11 @@ export class MessageFiles implements RecordWriter {
 
   /** The folder in which the message's record lies; null when it is not stored, or never can be. */
   async #folderOfStored(message: Envelope): Promise<string | null> {
-    const { files, options, root } = this.#parts;
     try {
-      const place = this.#placeOf(message);
+      const place = placeOf(message, this.#parts.options);
       if (place.folder !== null && !(await this.#folders.isThere(place.folder))) return null;
-      const folder = path.join(root, place.folder ?? "");
-      for (const name of place.names) {
-        const existing = await readExisting(files, path.join(folder, name), options.fsync);
-        if (existing !== null && holdsSame(existing.identity, message, place.sha256, options)) return folder;
-      }
-      return null;
+      const folder = place.folder === null ? this.#parts.root : path.join(this.#parts.root, place.folder);
+      return (await this.#revealer.isStored(place, folder)) ? folder : null;
     } catch (error) {
       if (isErrorKind(toFileError(error, "message"), "PermanentSinkError")) return null;
       throw error;

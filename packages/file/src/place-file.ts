@@ -21,7 +21,7 @@ export class FilePlacer {
 
   /** A new name for a temporary in `folder`. */
   temporaryIn(folder: string): string {
-    return path.join(folder, this.#names.next());
+    return `${folder}${path.sep}${this.#names.next()}`;
   }
 
   /** Writes a complete, flushed temporary into `folder` and gives its path. */

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { ConfigurationError } from "@sinks/core";
 import { errnoOf, type FileSystem } from "./client.js";
 import { toFileError } from "./errors.js";
@@ -39,5 +40,28 @@ export async function probeLinks(files: FileSystem, placer: FilePlacer, root: Ro
       "sink.directory: this file system has no hard links, which mode one_file_per_message needs; use another directory or mode: segments",
       { cause: error },
     );
+  }
+}
+
+/** Length of the longest folder and file name, without extension, that the sink ever makes (see `file-name.ts`). */
+const longestFolder = 105;
+const longestName = 150;
+
+/**
+ * Proves that every name the sink can make fits below the root. A directory that is too deep, or a file system with short
+ * names, is refused at start: otherwise each message would be rejected for a path it cannot change.
+ */
+export async function probeNames(files: FileSystem, root: RootFolder, extension: string): Promise<void> {
+  const name = `${"n".repeat(longestName)}${extension}`;
+  for (const place of [name, path.join("f".repeat(longestFolder), name)]) {
+    try {
+      await files.linkFacts(path.join(root.path, place));
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") continue;
+      if (errnoOf(error) !== "ENAMETOOLONG") throw toFileError(error, "root");
+      throw new ConfigurationError("sink.directory: its path is too long for the names of message files; use a shorter one", {
+        cause: error,
+      });
+    }
   }
 }

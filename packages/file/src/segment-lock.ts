@@ -40,6 +40,17 @@ export async function placeLock(files: FileSystem, root: string, segment: string
   return true;
 }
 
+/** True while somebody writes the segment, or has left it without closing it; without a lock it does not change any more. */
+export async function isLocked(files: FileSystem, root: string, segment: string): Promise<boolean> {
+  try {
+    await files.linkFacts(path.join(root, lockName(segment)));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
 /** Reads a lock; null when it says nothing that can be understood. */
 export async function readLock(files: FileSystem, root: string, segment: string): Promise<SegmentLock | null> {
   const text = await withFile(files, path.join(root, lockName(segment)), readFlags, async (descriptor) => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { type FileSystem, readFlags, readFully, withFile } from "./client.js";
+import { errnoOf, type FileSystem, readFlags, readFully, withFile } from "./client.js";
 import { keyOfLine } from "./record.js";
 import { SegmentIndex } from "./segment-index.js";
 import { isGzipSegment } from "./segment-name.js";
@@ -12,7 +12,7 @@ const newline = 0x0a;
 
 /**
  * Reads the keys of a segment into an index. With `flush` the file is flushed first, so that what is found is durable, also
- * when another process still writes it. A line or member that is not whole yet is left out.
+ * when another process still writes it. What is not whole, or damaged, is left out: what is not found is written again.
  */
 export async function readSegmentIndex(
   files: FileSystem,
@@ -52,8 +52,8 @@ async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
-    // The last member of a segment that is still written may be torn.
-    if ((error as { code?: unknown }).code !== "Z_BUF_ERROR") throw error;
+    // The last member of a segment that is still written may be torn; behind a damaged one nothing can be found.
+    if (errnoOf(error)?.startsWith("Z_") !== true) throw error;
   } finally {
     source.destroy();
     // Only then no read of the file is under way any more, and it may be closed.

@@ -8,7 +8,7 @@ import type { FilePlacer } from "./place-file.js";
 import type { RecordWriter } from "./record-writer.js";
 import { planSegmentBatch, type SegmentGroup } from "./segment-batch.js";
 import { SegmentIndexes } from "./segment-indexes.js";
-import { placeLock, removeLock } from "./segment-lock.js";
+import { isLocked, placeLock, removeLock } from "./segment-lock.js";
 import { SegmentLog } from "./segment-log.js";
 import { isSegmentName, makeSegmentName } from "./segment-name.js";
 import { readSegmentIndex } from "./segment-reader.js";
@@ -94,7 +94,9 @@ export class Segments implements RecordWriter {
       for await (const entry of files.list(root)) {
         if (missing.size === 0) break;
         if (!entry.isFile() || !isSegmentName(entry.name) || this.#indexes.knows(entry.name)) continue;
+        const finished = !(await isLocked(files, root, entry.name));
         const index = await readSegmentIndex(files, root, entry.name, options.fsync, signal);
+        if (finished) this.#indexes.keep(entry.name, index);
         for (const key of missing) if (index.has(key)) missing.delete(key);
       }
     } catch (error) {

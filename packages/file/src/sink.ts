@@ -16,10 +16,11 @@ import {
 } from "@sinks/core";
 import { type FileSystem, nodeFileSystem } from "./client.js";
 import { toFileError } from "./errors.js";
+import { fileExtension } from "./file-name.js";
 import { MessageFiles } from "./message-files.js";
 import type { FileOptions } from "./options.js";
 import { FilePlacer } from "./place-file.js";
-import { probeLinks, probeRoot } from "./probe.js";
+import { probeLinks, probeNames, probeRoot } from "./probe.js";
 import type { RecordWriter } from "./record-writer.js";
 import { checkRoot, openRoot, type RootFolder } from "./root-folder.js";
 import { Segments } from "./segments.js";
@@ -89,6 +90,7 @@ class FileSinkInstance implements FileSink {
       const removed = await removeDeadTemporaries(files, processes, root.path, nowMs, context.signal);
       if (removed > 0) context.telemetry.log("info", "temporaries_removed", { count: removed });
       await probeRoot(files, placer, root);
+      await probeNames(files, root, fileExtension(this.#options));
       if (mode === "one_file_per_message") await probeLinks(files, placer, root);
       const writer = this.#makeWriter(mode, placer, processes, root.path, context);
       await writer.start(context.signal);

@@ -6,6 +6,9 @@ const temporaryName = new RegExp(`^\\.sinks-${writerTokenPattern}-[0-9a-f]{8}-[0
 /** A temporary lives for seconds; one of another machine is surely left over after an hour. */
 const foreignLimitMs = 3_600_000;
 
+/** A folder that is not ours to read, such as `lost+found`, or that was removed meanwhile, holds no temporary of ours. */
+const passedOver: ReadonlySet<string | null> = new Set(["EACCES", "EPERM", "ENOENT"]);
+
 /** Makes the names of one sink's temporaries; `instance`, 8 hex digits, tells sinks of one process apart. */
 export class TemporaryNames {
   readonly #start: string;
@@ -27,24 +30,31 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Removes the temporaries of dead processes below `folder` (FW-FILE-01) and tells how many. Links are not followed. A
- * process that still runs keeps its own.
+ * Removes the temporaries of dead processes in `root` and in the folders right below it, where message files go (FW-FILE-01),
+ * and tells how many. Links are not followed, folders that may not be read are passed over. A process that still runs keeps
+ * its own.
  */
 export async function removeDeadTemporaries(
   files: FileSystem,
   processes: Processes,
-  folder: string,
+  root: string,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const open = [folder];
+  const folders: string[] = [];
   let removed = 0;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const clean = async (folder: string) => {
     signal.throwIfAborted();
-    for await (const entry of files.list(next)) {
-      if (entry.isDirectory()) open.push(path.join(next, entry.name));
-      else if (entry.isFile()) removed += await removeWhenDead(files, processes, path.join(next, entry.name), entry.name, nowMs);
+    for await (const entry of files.list(folder)) {
+      if (entry.isFile()) removed += await removeWhenDead(files, processes, path.join(folder, entry.name), entry.name, nowMs);
+      else if (entry.isDirectory() && folder === root) folders.push(path.join(folder, entry.name));
     }
+  };
+  await clean(root);
+  for (const folder of folders) {
+    await clean(folder).catch((error: unknown) => {
+      if (!passedOver.has(errnoOf(error))) throw error;
+    });
   }
   return removed;
 }

@@ -52,7 +52,7 @@ test("FW-FILE-04 sequence names carry stream, creation time and 20 digits", () =
 
 test("FW-FILE-04 sequence names of streams that differ only in case, account or domain have different spares", () => {
   const variants = [message(1), message(1, "", { stream: "events" }), message(1, "", { account: "A" }), message(1, "", { domain: "A" })];
-  const spares = variants.map((variant) => fileName(variant, "stream_sequence", null).spare as string);
+  const spares = variants.map((variant) => fileName(variant, "stream_sequence", null).spare?.() ?? "");
   expect(new Set(spares.map((spare) => spare.toLowerCase())).size).toBe(4);
   for (const spare of spares) expectSafe(spare);
 });
@@ -125,6 +125,18 @@ test("FW-FILE-04 distinct keys give distinct sequence names where streams are pl
       const [one, two] = [named(left), named(right)];
       expectSafe(one.name);
       if (one.key !== two.key) expect(one.name.toLowerCase()).not.toBe(two.name.toLowerCase());
+    }),
+  );
+});
+
+test("FW-FILE-06 no name is longer than what start has tried", () => {
+  fc.assert(
+    fc.property(anyText, fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), (text, sequence) => {
+      const stream = /\p{Surrogate}/u.test(text) || text === "" ? "S" : text;
+      const made = message(sequence, "", { stream, streamCreatedAt: "0000-01-01T00:00:00Z" });
+      const { name, spare } = fileName(made, "stream_sequence", null);
+      for (const one of [name, spare?.() ?? "", pathPart(text)]) expect(one.length).toBeLessThanOrEqual(150);
+      expect(subjectFolder(text).length).toBeLessThanOrEqual(105);
     }),
   );
 });

@@ -190,6 +190,28 @@ test("FW-FILE-09 lookup reads segments of both kinds, by key, whoever wrote them
   expect(await reader.sink.lookup([message(1, {}, { streamCreatedAt: "2027-01-01T00:00:00Z" })], signal)).toEqual([false]);
 });
 
+test("FW-FILE-09 lookup reads a finished segment once, a damaged one as far as it goes", async () => {
+  await using folder = await temporaryFolder();
+  const writer = await openSink({ directory: folder.path, mode: "segments", compression: "gzip" });
+  await writer.sink.writeBatch(batch(1, 50), writeContext());
+  await writer.sink.writeBatch(batch(51, 50), writeContext());
+  await writer.sink.stop();
+  const [name = ""] = await listFiles(folder.path);
+  const bytes = await readFile(path.join(folder.path, name));
+  await writeFile(path.join(folder.path, name), Buffer.concat([bytes.subarray(0, bytes.length - 400), Buffer.alloc(400, 0x55)]));
+  let opens = 0;
+  const files = filesWith({
+    open: (place, flags, mode) => {
+      if (place.endsWith(name)) opens += 1;
+      return nodeFileSystem.open(place, flags, mode);
+    },
+  });
+  await using reader = await openSink({ directory: folder.path, mode: "segments" }, { files });
+  expect(await reader.sink.lookup([message(1), message(200)], signal)).toEqual([true, false]);
+  expect(await reader.sink.lookup([message(50), message(100)], signal)).toEqual([true, false]);
+  expect(opens).toBe(1);
+});
+
 test("FW-RUN-36 a poison message fails alone or stops its lane, by the policy", async () => {
   await using folder = await temporaryFolder();
   await using opened = await openSink({ directory: folder.path, mode: "segments", payload_mode: "json_only" });

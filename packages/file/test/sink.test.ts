@@ -132,3 +132,19 @@ test("FW-REG-07 a start that is given up rejects with the reason of its signal",
   const sink = createFileSink(options({ directory: folder.path }), services);
   await expect(sink.start({ ...start, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });
+
+test("FW-FILE-06 a directory too deep for the names of message files is refused at start, not message by message", async () => {
+  await using folder = await temporaryFolder();
+  const deep = path.join(folder.path, ...Array<string>(19).fill("d".repeat(200)));
+  const sink = createFileSink(options({ directory: deep.slice(0, 3900) }), services);
+  await expect(sink.start(start)).rejects.toMatchObject({ name: "ConfigurationError" });
+});
+
+test("FW-FILE-06 a file system with short names is refused at start", async () => {
+  await using folder = await temporaryFolder();
+  const files = filesWith({
+    linkFacts: (place) => (path.basename(place).length > 143 ? Promise.reject(errno("ENAMETOOLONG")) : nodeFileSystem.linkFacts(place)),
+  });
+  const sink = createFileSink(options({ directory: folder.path }), services, { ...machine, files });
+  await expect(sink.start(start)).rejects.toMatchObject({ name: "ConfigurationError" });
+});

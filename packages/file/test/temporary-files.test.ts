@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { nodeFileSystem } from "../src/client.js";
 import { isTemporaryName, removeDeadTemporaries, TemporaryNames } from "../src/temporary-files.js";
 import type { WriterIdentity } from "../src/writer-identity.js";
-import { listFiles, temporaryFolder } from "./fixture.js";
+import { errno, filesWith, listFiles, temporaryFolder } from "./fixture.js";
 
 const self: WriterIdentity = { host: "aaaaaaaa", boot: "bbbbbbbb", space: "cccccccc", process: 100, started: "5000" };
 const processes = { self, startedOf: (id: number) => Promise.resolve(id === 100 ? "5000" : null) };
@@ -23,7 +23,7 @@ test("FW-FILE-01 temporaries are hidden, end in .tmp and never repeat", () => {
   expect(isTemporaryName(".notes.tmp")).toBe(false);
 });
 
-test("FW-FILE-01 temporaries of dead processes are removed at any depth, all else stays", async () => {
+test("FW-FILE-01 temporaries of dead processes are removed from the root and its folders, all else stays", async () => {
   await using folder = await temporaryFolder();
   const deep = path.join(folder.path, "events.a");
   await mkdir(deep);
@@ -51,3 +51,28 @@ test("FW-FILE-06 the search for temporaries follows no link", async () => {
   expect(await removeDeadTemporaries(nodeFileSystem, processes, folder.path, nowMs, signal)).toBe(0);
   expect(await listFiles(away.path, true)).toEqual([dead]);
 });
+
+test.each(["EACCES", "EPERM", "ENOENT"])(
+  "FW-FILE-01 a folder whose listing fails with %s is passed over, other errors are not",
+  async (code) => {
+    await using folder = await temporaryFolder();
+    await mkdir(path.join(folder.path, "lost+found"));
+    await mkdir(path.join(folder.path, "events.a"));
+    const dead = nameOf({ ...self, process: 300 });
+    await writeFile(path.join(folder.path, "events.a", dead), "x");
+    const listing = (failing: string, error: string) =>
+      filesWith({
+        list: (place) => {
+          if (path.basename(place) === failing) throw errno(error);
+          return nodeFileSystem.list(place);
+        },
+      });
+    expect(await removeDeadTemporaries(listing("lost+found", code), processes, folder.path, nowMs, signal)).toBe(1);
+    await expect(removeDeadTemporaries(listing("lost+found", "EIO"), processes, folder.path, nowMs, signal)).rejects.toMatchObject({
+      code: "EIO",
+    });
+    await expect(
+      removeDeadTemporaries(listing(path.basename(folder.path), code), processes, folder.path, nowMs, signal),
+    ).rejects.toMatchObject({ code });
+  },
+);
