@@ -64,7 +64,7 @@ test("FW-FILE-04 a stream with a name that is not plain is sanitised and carries
   expect(spare).toBeNull();
 });
 
-test("FW-FILE-04 plain ids are kept, others are sanitised with a full digest", () => {
+test("FW-FILE-04 FW-ENV-10 plain ids are kept, others are sanitised with a full digest", () => {
   expect(pathPart("order-17.v2_b")).toBe("order-17.v2_b");
   expect(pathPart("Order 17")).toBe(`order_17-${sha256("Order%2017")}`);
   expect(pathPart("../../etc/x")).toBe(`____etc_x-${sha256("..%2F..%2Fetc%2Fx")}`);

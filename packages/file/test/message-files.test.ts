@@ -225,6 +225,29 @@ test("FW-FILE-02 FW-FILE-03 a batch flushes each touched folder once, and the ro
   expect(flushed.sort()).toEqual(["", "events.1"]);
 });
 
+test("FW-FILE-02 the files of a batch are written concurrently, within a bound", async () => {
+  await using folder = await temporaryFolder();
+  let open = 0;
+  let most = 0;
+  const files = filesWith({
+    syncData: async (descriptor) => {
+      open += 1;
+      most = Math.max(most, open);
+      await nodeFileSystem.syncData(descriptor);
+      open -= 1;
+    },
+  });
+  await using opened = await openSink({ directory: folder.path }, { files });
+  for (const context of [writeContext(), writeContext({ ordered: true, lanes: Array<number>(200).fill(0) })]) {
+    most = 0;
+    const from = context.ordered ? 1000 : 1;
+    const batch = Array.from({ length: 200 }, (_, index) => message(from + index));
+    expect(new Set(codes(await opened.sink.writeBatch(batch, context)))).toEqual(new Set(["stored"]));
+    expect(most).toBeGreaterThan(8);
+    expect(most).toBeLessThanOrEqual(32);
+  }
+});
+
 test("FW-FILE-03 a skip_existing hit flushes the file and its folder before it counts", async () => {
   await using folder = await temporaryFolder();
   const flushed: string[] = [];
