@@ -9,7 +9,7 @@ export interface JsonFacts {
 }
 
 /** Deepest nesting that is still JSON (FW-PAY-03). */
-export const maximumJsonDepth = 512;
+const maximumJsonDepth = 512;
 
 const quote = 0x22;
 const backslash = 0x5c;

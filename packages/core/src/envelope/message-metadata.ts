@@ -66,12 +66,12 @@ export function trimmedOrNull(text: string): string | null {
 }
 
 /** Labels of one text: split at `;`, trimmed, empty ones dropped, the first of equal ones kept. */
-export function splitLabels(text: string): readonly string[] {
+function splitLabels(text: string): readonly string[] {
   return distinctLabels(text.split(";"));
 }
 
 /** Trimmed labels without empty ones, the first of equal ones kept. */
-export function distinctLabels(labels: readonly string[]): readonly string[] {
+function distinctLabels(labels: readonly string[]): readonly string[] {
   return Object.freeze([...new Set(labels.map((label) => label.trim()).filter((label) => label !== ""))]);
 }
 

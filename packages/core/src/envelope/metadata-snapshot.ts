@@ -100,7 +100,7 @@ export function isReservedHeader(name: string): boolean {
 }
 
 /** The object `payload` of a snapshot, also part of a dead letter. */
-export function payloadFacts(envelope: Envelope): PayloadFacts {
+function payloadFacts(envelope: Envelope): PayloadFacts {
   return Object.freeze({
     present: envelope.payloadPresent,
     omitted: envelope.payloadOmitted,

@@ -24,7 +24,7 @@ function readLong(digits: string): SequenceNumber | null {
 }
 
 /** Gives a bigint its one form as a sequence. */
-export function toSequence(value: bigint): SequenceNumber {
+function toSequence(value: bigint): SequenceNumber {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 

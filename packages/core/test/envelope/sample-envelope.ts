@@ -2,7 +2,7 @@ import { createEnvelopeOrigin, type EnvelopeOriginFields } from "../../src/envel
 import { normaliseHeaders } from "../../src/envelope/headers.js";
 import { type EnvelopeInput, MessageEnvelope, type MessagePosition } from "../../src/envelope/message-envelope.js";
 
-export const sampleOriginFields: EnvelopeOriginFields = {
+const sampleOriginFields: EnvelopeOriginFields = {
   stream: "EVENTS",
   consumer: "sink",
   domain: null,

@@ -118,7 +118,11 @@ describe("a new consumer", () => {
 
   test("FW-RUN-03 a durable one has its name, an ephemeral one the same fields and a long life", () => {
     const durable = configuration();
-    expect(newConsumer(durable, statedConsumer(durable, null, 3000))).toMatchObject({ durable_name: "sink", name: "sink", filter_subject: "events.>" });
+    expect(newConsumer(durable, statedConsumer(durable, null, 3000))).toMatchObject({
+      durable_name: "sink",
+      name: "sink",
+      filter_subject: "events.>",
+    });
     const ephemeral = configuration({}, {}, { durable: false });
     const made = newConsumer(ephemeral, statedConsumer(ephemeral, null, 3000));
     expect(made).toMatchObject({ name: "sink", filter_subject: "events.>", ack_policy: AckPolicy.Explicit });
@@ -131,7 +135,15 @@ describe("drift", () => {
   const managements: Sections[] = [
     {},
     { filter_subjects: ["events.a", "events.b"] },
-    { ack_wait_seconds: 12, max_deliver: 9, max_ack_pending: 5000, max_waiting: 9, headers_only: true, memory_storage: true, num_replicas: 1 },
+    {
+      ack_wait_seconds: 12,
+      max_deliver: 9,
+      max_ack_pending: 5000,
+      max_waiting: 9,
+      headers_only: true,
+      memory_storage: true,
+      num_replicas: 1,
+    },
     { headers_only: false, memory_storage: false, num_replicas: 0 },
     { backoff_seconds: [1, 2], max_deliver: 5 },
     { deliver_policy: "by_start_sequence", start_sequence: 7 },
@@ -139,16 +151,20 @@ describe("drift", () => {
     { metadata: { team: "orders", tier: "1" } },
   ];
 
-  test.each(managements.map((each) => [each]))("FW-RUN-03 what was made from %j is no drift, whatever the server adds or leaves out", (management) => {
-    for (const group of [null, "sinks"]) {
-      const of = stated(management, group);
-      const found = onServer(of);
-      for (const field of ["headers_only", "mem_storage", "num_replicas"] as const) if (!found[field]) delete found[field];
-      expect(compareConsumer(of, found)).toEqual([]);
-      if (of.filter_subjects) expect(compareConsumer(of, { ...found, filter_subjects: [...of.filter_subjects].reverse() })).toEqual([]);
-      if (of.metadata) expect(compareConsumer(of, { ...found, metadata: { tier: "1", "_nats.req.level": "0", team: "orders" } })).toEqual([]);
-    }
-  });
+  test.each(managements.map((each) => [each]))(
+    "FW-RUN-03 what was made from %j is no drift, whatever the server adds or leaves out",
+    (management) => {
+      for (const group of [null, "sinks"]) {
+        const of = stated(management, group);
+        const found = onServer(of);
+        for (const field of ["headers_only", "mem_storage", "num_replicas"] as const) if (!found[field]) delete found[field];
+        expect(compareConsumer(of, found)).toEqual([]);
+        if (of.filter_subjects) expect(compareConsumer(of, { ...found, filter_subjects: [...of.filter_subjects].reverse() })).toEqual([]);
+        if (of.metadata)
+          expect(compareConsumer(of, { ...found, metadata: { tier: "1", "_nats.req.level": "0", team: "orders" } })).toEqual([]);
+      }
+    },
+  );
 
   test.each([
     [{ ack_wait_seconds: 10 }, { ack_wait: 30e9 }, "ack_wait", true],
@@ -170,17 +186,27 @@ describe("drift", () => {
     [{}, { replay_policy: ReplayPolicy.Original }, "replay_policy", false],
     [{ memory_storage: true }, { mem_storage: undefined }, "mem_storage", false],
     [{ deliver_policy: "by_start_sequence", start_sequence: 7 }, { opt_start_seq: 8 }, "opt_start_seq", false],
-    [{ deliver_policy: "by_start_time", start_time: "2026-01-31T00:00:00Z" }, { opt_start_time: "2026-01-31T00:00:01Z" }, "opt_start_time", false],
-  ] as [Sections, Partial<ConsumerConfig>, string, boolean][])("FW-RUN-03 stated %j, found %j: drift of %s alone, mutable %s", (management, changes, field, mutable) => {
-    const of = stated(management);
-    const differences = compareConsumer(of, onServer(of, changes));
-    expect(fields(differences)).toEqual([field]);
-    expect(differences[0]?.mutable).toBe(mutable);
-  });
+    [
+      { deliver_policy: "by_start_time", start_time: "2026-01-31T00:00:00Z" },
+      { opt_start_time: "2026-01-31T00:00:01Z" },
+      "opt_start_time",
+      false,
+    ],
+  ] as [Sections, Partial<ConsumerConfig>, string, boolean][])(
+    "FW-RUN-03 stated %j, found %j: drift of %s alone, mutable %s",
+    (management, changes, field, mutable) => {
+      const of = stated(management);
+      const differences = compareConsumer(of, onServer(of, changes));
+      expect(fields(differences)).toEqual([field]);
+      expect(differences[0]?.mutable).toBe(mutable);
+    },
+  );
 
   test("FW-RUN-03 names field, expected and actual", () => {
     const of = stated({ max_deliver: 9 });
-    expect(compareConsumer(of, onServer(of, { max_deliver: -1 }))).toEqual([{ field: "max_deliver", expected: "9", actual: "-1", mutable: true }]);
+    expect(compareConsumer(of, onServer(of, { max_deliver: -1 }))).toEqual([
+      { field: "max_deliver", expected: "9", actual: "-1", mutable: true },
+    ]);
   });
 
   test("FW-RUN-03 values of metadata are not shown, keys are", () => {
@@ -228,7 +254,10 @@ describe("mending", () => {
   test.each([
     [{}, { filter_subject: undefined, filter_subjects: ["events.a", "events.b"] }],
     [{ filter_subjects: ["events.a", "events.b"] }, { filter_subjects: undefined, filter_subject: "events.>" }],
-    [{ max_deliver: 9, ack_wait_seconds: 5, headers_only: true }, { max_deliver: -1, ack_wait: 30e9 }],
+    [
+      { max_deliver: 9, ack_wait_seconds: 5, headers_only: true },
+      { max_deliver: -1, ack_wait: 30e9 },
+    ],
     [{ metadata: { team: "a" } }, { metadata: { team: "b", gone: "x", "_nats.ver": "2.11.0", [recreatedKey]: "40" } }],
   ] as [Sections, Partial<ConsumerConfig>][])("FW-RUN-03 what mends %j over %j leaves no difference", (management, changes) => {
     const of = stated(management);
@@ -266,6 +295,9 @@ describe("mending", () => {
   });
 
   test("FW-RUN-03 keeps what the configuration does not state", () => {
-    expect(mendConsumer(stated(), onServer(stated(), { description: "made by hand", max_waiting: 7 }))).toMatchObject({ description: "made by hand", max_waiting: 7 });
+    expect(mendConsumer(stated(), onServer(stated(), { description: "made by hand", max_waiting: 7 }))).toMatchObject({
+      description: "made by hand",
+      max_waiting: 7,
+    });
   });
 });

@@ -310,8 +310,16 @@ describe("the end", () => {
 describe("any course of things", () => {
   const steps = fc.array(
     fc.oneof(
-      fc.record({ kind: fc.constant("request" as const), messages: fc.integer({ min: 1, max: 5 }), bytes: fc.option(fc.integer({ min: 1, max: 900 })) }),
-      fc.record({ kind: fc.constantFrom("deliver", "end", "heartbeat", "too large", "spurious"), pick: fc.nat(20), size: fc.integer({ min: 1, max: 600 }) }),
+      fc.record({
+        kind: fc.constant("request" as const),
+        messages: fc.integer({ min: 1, max: 5 }),
+        bytes: fc.option(fc.integer({ min: 1, max: 900 })),
+      }),
+      fc.record({
+        kind: fc.constantFrom("deliver", "end", "heartbeat", "too large", "spurious"),
+        pick: fc.nat(20),
+        size: fc.integer({ min: 1, max: 600 }),
+      }),
       fc.record({ kind: fc.constantFrom("pass", "abandon"), ms: fc.integer({ min: 1, max: 1200 }) }),
     ),
     { maxLength: 100 },

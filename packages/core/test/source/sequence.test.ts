@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type SequenceNumber, nextSequence, readSequence } from "../../src/source/sequence.js";
+import { nextSequence, readSequence, type SequenceNumber } from "../../src/source/sequence.js";
 
 const largest = 18_446_744_073_709_551_615n;
-const sequences = fc.oneof(fc.bigInt({ min: 0n, max: largest }), fc.bigInt({ min: 0n, max: 1_000_000n }), fc.bigInt({ min: 9_007_199_254_740_000n, max: 9_007_199_254_741_999n }));
+const sequences = fc.oneof(
+  fc.bigInt({ min: 0n, max: largest }),
+  fc.bigInt({ min: 0n, max: 1_000_000n }),
+  fc.bigInt({ min: 9_007_199_254_740_000n, max: 9_007_199_254_741_999n }),
+);
 
 /** The one form of a value: a number while it is exact. */
 function formOf(value: bigint): SequenceNumber {
@@ -40,9 +44,12 @@ describe("sequences", () => {
     );
   });
 
-  test.each(["", "-1", "+1", " 1", "1 ", "1.5", "1e3", "0x10", "x", "12a", "999999999999999999999x", "１", "1_000"])("FW-ENV-05 %j is none", (text) => {
-    expect(readSequence(text, 0, text.length)).toBeNull();
-  });
+  test.each(["", "-1", "+1", " 1", "1 ", "1.5", "1e3", "0x10", "x", "12a", "999999999999999999999x", "１", "1_000"])(
+    "FW-ENV-05 %j is none",
+    (text) => {
+      expect(readSequence(text, 0, text.length)).toBeNull();
+    },
+  );
 
   test("FW-ENV-05 an empty or backward range is none", () => {
     expect([readSequence("123", 1, 1), readSequence("123", 2, 1)]).toEqual([null, null]);
