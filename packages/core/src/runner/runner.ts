@@ -44,6 +44,7 @@ class JetStreamRunner implements Runner {
   #failure: string | null = null;
   #startedAt = 0;
   #endedAt: number | null = null;
+  #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
 
   constructor(options: RunnerOptions, configuration: Configuration, clock: Clock) {
@@ -61,13 +62,18 @@ class JetStreamRunner implements Runner {
     if (this.#state !== "created") throw new SinksError(`a runner starts once; this one is ${this.#state}`);
     this.#state = "starting";
     this.#startedAt = this.#clock.now();
-    const input = this.#startInput(signal);
+    this.#starting = this.#startInOrder(this.#startInput(signal));
+    await this.#starting;
+  }
+
+  async #startInOrder(input: StartInput): Promise<void> {
     let link: Link | null = null;
     try {
       const connected = await connectAtStart(input);
       link = connected.link;
       await preflight(connected.configuration, link, this.#telemetry);
       this.#sink = await startSink(input, this.#options.createSink, this.#sinkName);
+      if (input.signal.aborted) throw new SinksError("the start was given up");
       this.#running = assemble({
         configuration: connected.configuration,
         link,
@@ -205,6 +211,8 @@ class JetStreamRunner implements Runner {
   }
 
   async #stop(): Promise<void> {
+    // A start under way notices the stop and cleans up behind itself; whoever started it is told why it failed.
+    await this.#starting?.catch(() => undefined);
     const running = this.#running;
     if (this.#state === "created") this.#state = "stopped";
     if (running === null || this.#state === "stopped") return;

@@ -115,7 +115,7 @@ export class JetStreamSource {
 
   /** True when a pull may be sent now. */
   get mayPull(): boolean {
-    return this.#connected && this.#missing === null && this.#guard.trusted && this.#now() >= this.#pausedUntil;
+    return this.#puller !== null && this.#connected && this.#missing === null && this.#guard.trusted && this.#now() >= this.#pausedUntil;
   }
 
   /** Begins to pull and to watch the connection. */
@@ -214,6 +214,7 @@ export class JetStreamSource {
   async dispose(): Promise<void> {
     this.#closing.abort();
     this.#puller?.dispose();
+    this.#puller = null;
     this.#link.confirmations.dispose();
     const { connection } = this.#link;
     if (connection.isClosed()) return;
@@ -284,7 +285,9 @@ export class JetStreamSource {
     let wait = checkPauseMs.first;
     while (!this.#closing.signal.aborted) {
       try {
-        this.#link = await openLink(this.#configuration);
+        const link = await openLink(this.#configuration);
+        if (this.#closing.signal.aborted) return await link.connection.close();
+        this.#link = link;
         this.#puller = this.#newPuller();
         void this.#watch(this.#link);
         this.#regained();

@@ -91,7 +91,10 @@ describe("waiting for trust", () => {
     const guard = new EpochGuard(old, old);
     const [first, second] = [guard.doubt(), guard.doubt()];
     let done = 0;
-    const waits = [1, 2].map(() => guard.whenTrusted(new AbortController().signal).then(() => void (done += 1)));
+    const waits = [1, 2].map(async () => {
+      await guard.whenTrusted(new AbortController().signal);
+      done += 1;
+    });
     guard.settle(first, old, old);
     await new Promise(setImmediate);
     expect(done).toBe(0);

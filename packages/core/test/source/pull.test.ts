@@ -342,7 +342,8 @@ describe("any course of things", () => {
           } else if (server.requests.length > 0) {
             const inbox = server.inbox(step.pick % server.requests.length);
             const room = left.get(inbox);
-            if (step.kind === "deliver" && server.deliver(inbox, (sequence += 1), step.size) && room !== undefined) {
+            if (step.kind === "deliver") sequence += 1;
+            if (step.kind === "deliver" && server.deliver(inbox, sequence, step.size) && room !== undefined) {
               delivered += 1;
               room.messages -= 1;
               room.bytes = Math.max(0, room.bytes - step.size);
