@@ -1,5 +1,5 @@
-import type { Envelope } from "../../src/envelope/envelope.js";
 import { createEnvelope } from "../../src/envelope/create-envelope.js";
+import type { Envelope } from "../../src/envelope/envelope.js";
 import { type Arrival, Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { type PositionFields, positionOf } from "./positions.js";
 

@@ -5,7 +5,14 @@ import { ackText } from "./positions.js";
 export interface PullRequest {
   readonly subject: string;
   readonly inbox: string;
-  readonly body: { readonly batch: number; readonly max_bytes?: number; readonly expires: number; readonly idle_heartbeat: number; readonly group?: string; readonly id?: string };
+  readonly body: {
+    readonly batch: number;
+    readonly max_bytes?: number;
+    readonly expires: number;
+    readonly idle_heartbeat: number;
+    readonly group?: string;
+    readonly id?: string;
+  };
 }
 
 type Callback = (error: Error | null, message: Msg) => void;
@@ -52,14 +59,21 @@ export class FakeConnection {
   /** Sends a message to a pull; false when nobody listens there any more. */
   deliver(inbox: string, sequence: number, size = 100, pin?: string): boolean {
     this.#consumerSequence += 1;
-    const headers = pin === undefined ? undefined : { code: 0, description: "", get: (name: string) => (name === "Nats-Pin-Id" ? pin : "") };
+    const headers =
+      pin === undefined ? undefined : { code: 0, description: "", get: (name: string) => (name === "Nats-Pin-Id" ? pin : "") };
     const reply = ackText({ sequence, consumerSequence: this.#consumerSequence });
     return this.#send(inbox, { subject: "events.a", reply, data: new Uint8Array(0), headers, size: () => size });
   }
 
   /** Sends a status to a pull. */
   status(inbox: string, code: number, description = ""): boolean {
-    return this.#send(inbox, { subject: inbox, reply: "", data: new Uint8Array(0), headers: { code, description, get: () => "" }, size: () => 50 });
+    return this.#send(inbox, {
+      subject: inbox,
+      reply: "",
+      data: new Uint8Array(0),
+      headers: { code, description, get: () => "" },
+      size: () => 50,
+    });
   }
 
   /** Sends something that is neither. */

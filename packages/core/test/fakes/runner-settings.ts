@@ -19,7 +19,8 @@ export function verdictPolicy(overrides: Partial<VerdictPolicy> = {}): VerdictPo
 
 /** Settings of a small pipeline; nested parts are replaced as a whole. */
 export function pipelineSettingsOf(overrides: Partial<PipelineSettings> = {}): PipelineSettings {
-  const verdict = overrides.verdict ?? verdictPolicy({ ordered: overrides.ordered ?? false, onPoison: overrides.onPoison ?? "dead_letter_and_continue" });
+  const verdict =
+    overrides.verdict ?? verdictPolicy({ ordered: overrides.ordered ?? false, onPoison: overrides.onPoison ?? "dead_letter_and_continue" });
   return {
     batcher: { batchSize: 10, batchMaxBytes: 10_000, lingerMs: 0 },
     slots: 2,

@@ -11,7 +11,15 @@ import {
 } from "../../src/error/errors.js";
 
 /** What becomes of one message of a write. */
-export type Fate = "stored" | "temporary" | "permanent" | "unknown, applied" | "unknown, not applied" | "unavailable" | "credentials" | "not attempted";
+export type Fate =
+  | "stored"
+  | "temporary"
+  | "permanent"
+  | "unknown, applied"
+  | "unknown, not applied"
+  | "unavailable"
+  | "credentials"
+  | "not attempted";
 
 /** One write: how long it takes, whether it minds an abort, and how it ends. */
 export interface PlannedWrite {
@@ -27,10 +35,13 @@ export interface PlannedWrite {
  */
 export class ScriptedDestination implements Sink {
   readonly orderedBatches = true;
+  /** Sequences of each write, in the order they began. */
+  readonly batches: number[][] = [];
   readonly stored = new Set<number>();
   readonly refused = new Set<number>();
   readonly #script: PlannedWrite[];
   readonly #safety: "safe" | "unsafe";
+  #lives = 0;
   /** Told of each message as it becomes durable, and of the sequences of each write as it begins and ends. */
   onStored: (sequence: number) => void = () => undefined;
   onBegin: (messages: readonly Envelope[]) => void = () => undefined;
@@ -39,6 +50,11 @@ export class ScriptedDestination implements Sink {
   constructor(script: readonly PlannedWrite[], safety: "safe" | "unsafe") {
     this.#script = [...script];
     this.#safety = safety;
+  }
+
+  /** The process that writes dies: what it has under way is never applied, nor heard of. */
+  kill(): void {
+    this.#lives += 1;
   }
 
   /** From now on everything is taken at once. */
@@ -60,9 +76,13 @@ export class ScriptedDestination implements Sink {
 
   async writeBatch(messages: readonly Envelope[], context: WriteContext): Promise<void | readonly WriteOutcome[]> {
     const plan = this.#script.shift() ?? { ms: 1, deaf: false, end: "void", fates: [] };
+    const life = this.#lives;
+    this.batches.push(messages.map(({ streamSequence }) => Number(streamSequence)));
     this.onBegin(messages);
     try {
-      if (!(await delay(plan.ms, plan.deaf ? null : context.signal))) throw new TemporarySinkError("aborted");
+      const elapsed = await delay(plan.ms, plan.deaf ? null : context.signal);
+      if (life !== this.#lives) return await new Promise<never>(() => undefined);
+      if (!elapsed) throw new TemporarySinkError("aborted");
       return this.#end(plan, messages, context);
     } finally {
       this.onEnd(messages);

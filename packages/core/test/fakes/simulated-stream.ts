@@ -40,6 +40,10 @@ export class SimulatedStream implements AckPort {
   readonly acked = new Set<number>();
   /** Given up by the server at the delivery limit. */
   readonly exceeded = new Set<number>();
+  /** Ack verbs in the order they came, with the sequence and delivery they name. */
+  readonly verbs: string[] = [];
+  /** Messages that cannot be read from the stream at present. */
+  readonly unreadable = new Set<number>();
   connected = true;
   generation = 1;
   trusted = true;
@@ -58,6 +62,11 @@ export class SimulatedStream implements AckPort {
 
   constructor(consumer: SimulatedConsumer) {
     this.#consumer = consumer;
+  }
+
+  /** Deliveries made in all. */
+  get deliveries(): number {
+    return this.#consumerSequence;
   }
 
   get #now(): number {
@@ -84,6 +93,12 @@ export class SimulatedStream implements AckPort {
     this.trusted = false;
     this.generation += 1;
     this.#pulls = [];
+  }
+
+  /** The client is gone and with it its pulls; another one connects. */
+  hangUp(): void {
+    this.disconnect();
+    this.reconnect();
   }
 
   reconnect(): void {
@@ -167,7 +182,9 @@ export class SimulatedStream implements AckPort {
   /** Answers do not come in the order of the questions. */
   async #stored(sequence: number): Promise<StoredMsg | null> {
     await new Promise((resolve) => setTimeout(resolve, (sequence % 3) * 30));
-    return this.connected ? ({ subject: this.subjectOf(sequence), seq: sequence, data: new Uint8Array(1), header: undefined } as unknown as StoredMsg) : null;
+    return this.connected && !this.unreadable.has(sequence)
+      ? ({ subject: this.subjectOf(sequence), seq: sequence, data: new Uint8Array(1), header: undefined } as unknown as StoredMsg)
+      : null;
   }
 
   #deliverOne(): boolean {
@@ -181,7 +198,12 @@ export class SimulatedStream implements AckPort {
     this.#pending.set(sequence, { count, leaseUntil: this.#now + this.#consumer.ackWaitMs });
     this.#consumerSequence += 1;
     const position = positionOf({ sequence, count, consumerSequence: this.#consumerSequence });
-    this.deliver({ subject: this.subjectOf(sequence), data: new Uint8Array(1), reply: position.text } as Msg, position, messageBytes, epoch);
+    this.deliver(
+      { subject: this.subjectOf(sequence), data: new Uint8Array(1), reply: position.text } as Msg,
+      position,
+      messageBytes,
+      epoch,
+    );
     return true;
   }
 
@@ -198,7 +220,9 @@ export class SimulatedStream implements AckPort {
   }
 
   #take(subject: string, verb: string): void {
-    const sequence = Number(subject.split(".")[5]);
+    const [, , , , count, streamSequence] = subject.split(".");
+    const sequence = Number(streamSequence);
+    this.verbs.push(`${verb} ${sequence} of delivery ${count}`);
     const pending = this.#pending.get(sequence);
     if (verb === "+ACK" || verb === "+TERM") {
       this.#pending.delete(sequence);

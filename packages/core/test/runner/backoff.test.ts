@@ -72,6 +72,10 @@ describe("retry delay", () => {
     expect(backoffDelay({ ...plain, mode }, count, () => 0.5)).toBe(expected);
   });
 
+  test("FW-RUN-18 a count beyond all bounds is the cap, also where one to the power of infinity would be no number", () => {
+    for (const multiplier of [1, 2]) expect(backoffDelay({ ...plain, multiplier }, Number.POSITIVE_INFINITY, () => 0.9)).toBe(60_000);
+  });
+
   test("FW-RUN-18 a base of zero waits nothing, also where zero times infinity would be no number", () => {
     for (const mode of ["fixed", "linear", "exponential"] as const)
       expect(backoffDelay({ ...plain, mode, baseMs: 0 }, 5000, () => 0.9)).toBe(0);

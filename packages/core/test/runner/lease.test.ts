@@ -18,8 +18,8 @@ class Watched {
   refuses = new Set<unknown>();
   whenLost: (entry: FlightEntry) => void = () => undefined;
 
-  constructor(heartbeat: Partial<typeof beating> = {}, consumer: Partial<ConsumerDeadlines> = {}) {
-    this.leases = new Leases({ ...beating, ...heartbeat }, { ...deadlines, ...consumer });
+  constructor(heartbeat: Partial<typeof beating> = {}, consumer: Partial<ConsumerDeadlines> = {}, inOrder = false) {
+    this.leases = new Leases({ ...beating, ...heartbeat }, { ...deadlines, ...consumer }, inOrder);
   }
 
   admit(sequence: number, at: number, count = 1): FlightEntry {
@@ -110,7 +110,67 @@ describe("beats", () => {
   });
 });
 
+describe("beats of an ordered pipeline", () => {
+  const ordered = (maxBeats = Number.POSITIVE_INFINITY): Watched => new Watched({ maxBeats }, {}, true);
+
+  test("FW-RUN-13 all leases are renewed together, by sequence, so that they run out in that order when the process dies", () => {
+    const watched = ordered();
+    for (const [sequence, at] of [
+      [2, 0],
+      [3, 1000],
+      [1, 4000],
+      [9, 4900],
+    ] as const) {
+      watched.admit(sequence, at);
+    }
+    watched.tick(4900);
+    expect(watched.beaten).toEqual([]);
+    watched.tick(5000);
+    expect(watched.beaten).toEqual([1, 2, 3, 9]);
+    watched.tick(9900);
+    expect(watched.beaten).toHaveLength(4);
+    watched.tick(10_000);
+    expect(watched.beaten).toEqual([1, 2, 3, 9, 1, 2, 3, 9]);
+  });
+
+  test("FW-RUN-13 a message that came again has a younger lease than the later ones: all are renewed at once, and once", () => {
+    const watched = ordered();
+    watched.admit(2, 0);
+    watched.admit(1, 2000, 2);
+    watched.tick(2100);
+    expect(watched.beaten).toEqual([1, 2]);
+    watched.tick(2200);
+    expect(watched.beaten).toEqual([1, 2]);
+  });
+
+  test("FW-RUN-16 one beat that fails again and again does not make the others beat more often", () => {
+    const watched = ordered();
+    for (const sequence of [1, 2]) watched.admit(sequence, 0);
+    watched.refuses = new Set([1]);
+    for (let now = 0; now <= 9000; now += 100) watched.tick(now);
+    expect(watched.beaten).toEqual([2]);
+    watched.refuses.clear();
+    watched.tick(9100);
+    expect(watched.beaten).toEqual([2, 1]);
+  });
+
+  test("FW-RUN-15 settling and max_heartbeats hold here as well", () => {
+    const watched = ordered(1);
+    watched.admit(1, 0).state = "settling";
+    watched.admit(2, 0);
+    for (let now = 0; now <= 20_000; now += 1000) watched.tick(now);
+    expect(watched.beaten).toEqual([2]);
+  });
+});
+
 describe("lost leases", () => {
+  test("FW-RUN-25 what is being settled is not lost: its ack may be there already", () => {
+    const watched = new Watched();
+    watched.admit(1, 0).state = "settling";
+    watched.tick(40_000);
+    expect(watched.lost).toEqual([]);
+  });
+
   test("FW-RUN-17 a loop blocked past the deadline loses its leases, once each", () => {
     const watched = new Watched();
     const entry = watched.admit(1, 0);
