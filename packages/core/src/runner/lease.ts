@@ -24,11 +24,18 @@ export interface LeaseEffects {
 export class Leases {
   readonly #settings: LeaseSettings;
   readonly #deadlines: ConsumerDeadlines;
+  readonly #inOrder: boolean;
+  readonly #failing = new WeakSet<FlightEntry>();
   #failed = 0;
 
-  constructor(settings: LeaseSettings, deadlines: ConsumerDeadlines) {
+  /**
+   * `inOrder` renews all leases together, by sequence: when the process dies they run out in that order, and so the next one
+   * gets the messages of a lane again in theirs.
+   */
+  constructor(settings: LeaseSettings, deadlines: ConsumerDeadlines, inOrder: boolean) {
     this.#settings = settings;
     this.#deadlines = deadlines;
+    this.#inOrder = inOrder;
   }
 
   /** Heartbeats that could not be sent. */
@@ -65,16 +72,37 @@ export class Leases {
     // Before the beats: what is let go for a lost lease must not be leased anew, or nobody would have it for that long.
     for (const entry of lost) effects.lost(entry);
     if (!this.#settings.enabled) return;
+    for (const entry of this.#inOrder ? this.#round(flight, now) : this.#due(flight, now)) this.#beat(entry, now, effects);
+  }
+
+  #due(flight: Flight, now: number): FlightEntry[] {
+    const due: FlightEntry[] = [];
+    for (const entry of flight.entries()) if (this.#isKept(entry) && now >= entry.nextBeatAt) due.push(entry);
+    return due;
+  }
+
+  /** All as soon as one is due, or one came again behind later ones; what only failed before is tried again alone. */
+  #round(flight: Flight, now: number): FlightEntry[] {
+    let begins = false;
     for (const entry of flight.entries()) {
-      if (entry.state !== "settling" && now >= entry.nextBeatAt && entry.beats < this.#settings.maxBeats) this.#beat(entry, now, effects);
+      if (!this.#isKept(entry) || this.#failing.has(entry)) continue;
+      begins ||= now >= entry.nextBeatAt || (entry.beats === 0 && entry.position.count > 1);
     }
+    if (!begins) return this.#due(flight, now);
+    return [...flight.entries()].filter((entry) => this.#isKept(entry)).sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  }
+
+  #isKept(entry: FlightEntry): boolean {
+    return entry.state !== "settling" && entry.beats < this.#settings.maxBeats;
   }
 
   #beat(entry: FlightEntry, now: number, effects: LeaseEffects): void {
     if (!effects.extend(entry)) {
       this.#failed += 1;
+      this.#failing.add(entry);
       return;
     }
+    this.#failing.delete(entry);
     entry.beats += 1;
     entry.leaseUntil = Math.max(entry.leaseUntil, now + this.deadline(entry.position.count));
     entry.nextBeatAt = now + this.interval(entry.position.count);

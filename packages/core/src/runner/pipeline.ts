@@ -59,6 +59,7 @@ export class Pipeline {
   #wakeAt = Number.POSITIVE_INFINITY;
   #pumping = false;
   #stopping = false;
+  #disposed = false;
   #gathered = 0;
   #redeliveredAt = 0;
   #paused: { readonly reason: string; readonly at: number } | null = null;
@@ -86,7 +87,7 @@ export class Pipeline {
       changed,
     });
     this.#fetching = new Fetching(source, flight, lanes, settings);
-    this.#leases = new Leases(settings.heartbeat, settings.deadlines);
+    this.#leases = new Leases(settings.heartbeat, settings.deadlines, settings.ordered);
     this.#writes = new ActiveWrites(settings.maxLeaseMs, settings.abortGraceMs);
     this.#actions = new OutcomeActions(parts, {
       trip: (error) => this.#outage.begin(error),
@@ -227,7 +228,9 @@ export class Pipeline {
     this.#writes.abortAll(this.#parts.now());
   }
 
+  /** Nothing begins any more, whatever is still scheduled. */
   dispose(): void {
+    this.#disposed = true;
     clearInterval(this.#ticker);
     if (this.#wake !== null) clearTimeout(this.#wake);
   }
@@ -261,6 +264,7 @@ export class Pipeline {
   }
 
   #pump(): void {
+    if (this.#disposed) return;
     this.#gathered = 0;
     const now = this.#parts.now();
     if (this.#paused === null) {

@@ -1,12 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  ConfigurationError,
-  NotAttemptedError,
-  PermanentSinkError,
-  type SinkError,
-  TemporarySinkError,
-  UnknownOutcomeError,
-} from "../../src/error/errors.js";
+import { ConfigurationError, NotAttemptedError, PermanentSinkError, type SinkError, TemporarySinkError } from "../../src/error/errors.js";
 import type { FlightEntry } from "../../src/runner/flight.js";
 import { Acting } from "../fakes/acting.js";
 
