@@ -14,8 +14,13 @@ interface ServerFloor {
  */
 export class AckedFloor {
   readonly #acked = new Map<SequenceNumber, SequenceNumber>();
+  readonly #remembered: number;
   #consumer: SequenceNumber = 0;
   #stream: SequenceNumber = 0;
+
+  constructor(remembered = 100_000) {
+    this.#remembered = remembered;
+  }
 
   /** The floor; 0 before anything is known. */
   get sequence(): SequenceNumber {
@@ -35,6 +40,8 @@ export class AckedFloor {
   add(entries: readonly FlightEntry[]): void {
     for (const { position, sequence } of entries) this.#acked.set(position.consumerSequenceNumber, sequence);
     this.#advance();
+    // Behind a message that is held the floor stands, and acks beyond it would pile up: then the server's floor has to do.
+    if (this.#acked.size > this.#remembered) this.#acked.clear();
   }
 
   /** Another consumer begins to count anew; what is behind in the stream stays behind. */

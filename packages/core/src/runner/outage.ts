@@ -1,6 +1,6 @@
-import { hasHealthcheck } from "../connector/abilities.js";
+import { type HealthcheckAbility, hasHealthcheck } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
-import { isErrorKind, type SinksError } from "../error/errors.js";
+import { DestinationUnavailableError, isErrorKind, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { BackoffPolicy } from "./backoff.js";
@@ -46,9 +46,9 @@ export class Outage {
     return this.isOver ? null : this.#error;
   }
 
-  /** Writes that may be under way: all while closed, none while open, one while a probe runs. */
+  /** Writes that may be under way: all while closed, none while open or while the sink is asked, then one that proves it. */
   slots(all: number): number {
-    if (this.#breaker.state === "open") return 0;
+    if (this.#breaker.state === "open" || this.#asking) return 0;
     return this.#breaker.state === "probing" ? 1 : all;
   }
 
@@ -78,6 +78,8 @@ export class Outage {
     // The write that was to prove it came to nothing, and no message waits to be the next: probe again, or nothing would
     // ever be fetched.
     if (this.#breaker.state === "probing" && !this.#asking && !writing && !this.#parts.somethingWaits()) this.#breaker.trip(now);
+    // A sink is not replaced under the hands of its writes.
+    if (writing && isErrorKind(this.#error, "CredentialsError")) return;
     if (this.#breaker.probe(now)) void this.#probe();
     else if (this.#breaker.state === "open") this.#parts.wakeUpAt(this.#breaker.probeAt);
   }
@@ -88,7 +90,7 @@ export class Outage {
     try {
       if (isErrorKind(this.#error, "CredentialsError")) await renewSink();
       const current = sink();
-      if (hasHealthcheck(current)) await current.healthcheck(AbortSignal.timeout(healthcheckMs));
+      if (hasHealthcheck(current)) await answered(current, healthcheckMs);
       if (!somethingWaits()) this.end();
     } catch (error) {
       this.begin(toSinkError(error));
@@ -96,4 +98,13 @@ export class Outage {
     this.#asking = false;
     changed();
   }
+}
+
+/** A health check that does not answer in time has failed, whether or not it minds its signal. */
+async function answered(sink: HealthcheckAbility, ms: number): Promise<void> {
+  const signal = AbortSignal.timeout(ms);
+  await new Promise<void>((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new DestinationUnavailableError("the health check did not answer in time")));
+    sink.healthcheck(signal).then(resolve, reject);
+  });
 }

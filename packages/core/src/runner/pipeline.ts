@@ -269,7 +269,7 @@ export class Pipeline {
     const now = this.#parts.now();
     if (this.#paused === null) {
       this.#closeBatches(now);
-      this.#outage.tick(now, this.#writes.count > 0);
+      this.#outage.tick(now, this.#writes.count > this.#writes.stuck);
     }
     this.#refill();
   }

@@ -32,7 +32,7 @@ export interface Scenario {
   readonly writes: readonly PlannedWrite[];
   readonly letters: readonly boolean[];
   readonly steps: readonly {
-    readonly kind: "publish" | "pass" | "hurry" | "disconnect" | "reconnect" | "resume" | "kill";
+    readonly kind: "publish" | "pass" | "hurry" | "disconnect" | "reconnect" | "resume" | "kill" | "new stream" | "new consumer";
     readonly key: string;
     readonly ms: number;
   }[];
@@ -102,6 +102,8 @@ export class PipelineRun {
       if (kind === "reconnect") this.stream.reconnect();
       if (kind === "resume") this.pipeline.resume();
       if (kind === "kill") this.kill();
+      if (kind === "new consumer") this.stream.recreateConsumer();
+      if (kind === "new stream") this.recreateStream();
       if (kind === "pass") await this.pass(ms);
     }
   }
@@ -129,6 +131,12 @@ export class PipelineRun {
     return null;
   }
 
+  recreateStream(): void {
+    this.stream.recreateStream();
+    this.destination.beginStream(this.stream.streamCreatedAt);
+    this.#diedAt = 0;
+  }
+
   /** The process dies as by SIGKILL, with its writes, and another one takes over. */
   kill(): void {
     this.leaving.abort();
@@ -154,10 +162,13 @@ export class PipelineRun {
     vi.clearAllTimers();
   }
 
-  /** Sequences the dead-letter stream has. */
+  /** Sequences of this stream that the dead-letter stream has. */
   get condemned(): Set<number> {
+    const records = [...this.letters.entries.values()].map(
+      ({ body }) => JSON.parse(body) as { stream_sequence: number; stream_created_at: string },
+    );
     return new Set(
-      [...this.letters.entries.values()].map(({ body }) => Number((JSON.parse(body) as { stream_sequence: number }).stream_sequence)),
+      records.filter((record) => record.stream_created_at === this.stream.streamCreatedAt).map((record) => record.stream_sequence),
     );
   }
 
@@ -173,6 +184,7 @@ export class PipelineRun {
   #observe(): void {
     const { stream, destination, letters, broken } = this;
     stream.deliver = (message, position, bytes, epoch) => this.pipeline.receive(message, position, bytes, epoch);
+    stream.epochChanged = (epoch) => this.pipeline.beginEpoch(epoch);
     stream.roomChanged = () => this.pipeline.changed();
     stream.settled = (sequence, verb) => {
       if (!destination.stored.has(sequence) && !this.condemned.has(sequence)) broken.push(`${verb} ${sequence} with nothing stored`);

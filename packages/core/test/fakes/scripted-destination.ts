@@ -42,6 +42,8 @@ export class ScriptedDestination implements Sink {
   readonly #script: PlannedWrite[];
   readonly #safety: "safe" | "unsafe";
   #lives = 0;
+  /** Creation time of the stream whose messages count; those of an earlier one are stored beside them. */
+  streamCreatedAt: string | null = null;
   /** Told of each message as it becomes durable, and of the sequences of each write as it begins and ends. */
   onStored: (sequence: number) => void = () => undefined;
   onBegin: (messages: readonly Envelope[]) => void = () => undefined;
@@ -149,13 +151,25 @@ export class ScriptedDestination implements Sink {
     }
   }
 
+  /** Another stream under the same name: what is stored is of the old one. */
+  beginStream(createdAt: string): void {
+    this.streamCreatedAt = createdAt;
+    this.stored.clear();
+    this.refused.clear();
+  }
+
+  #isOfTheStream(message: Envelope): boolean {
+    return this.streamCreatedAt === null || message.streamCreatedAt === this.streamCreatedAt;
+  }
+
   #store(message: Envelope): void {
+    if (!this.#isOfTheStream(message)) return;
     this.stored.add(Number(message.streamSequence));
     this.onStored(Number(message.streamSequence));
   }
 
   #refuse(message: Envelope): void {
-    this.refused.add(Number(message.streamSequence));
+    if (this.#isOfTheStream(message)) this.refused.add(Number(message.streamSequence));
   }
 }
 

@@ -22,7 +22,6 @@ interface OpenPull {
 /** Bytes of every message. */
 export const messageBytes = 100;
 const decoder = new TextDecoder();
-const epoch: Epoch = { number: 1, streamCreatedAt: "2026-01-01T00:00:00Z", consumerCreatedAt: "2026-01-01T00:00:00Z" };
 const pullExpiryMs = 1000;
 
 /** What the simulated consumer is configured with. */
@@ -36,7 +35,8 @@ export interface SimulatedConsumer {
  * limit, a connection that comes and goes. Time is that of the (fake) timers; the server's own clock may run ahead.
  */
 export class SimulatedStream implements AckPort {
-  readonly subjects: string[] = [];
+  /** Subjects of the messages of this stream, by sequence from 1. */
+  subjects: string[] = [];
   readonly acked = new Set<number>();
   /** Given up by the server at the delivery limit. */
   readonly exceeded = new Set<number>();
@@ -47,21 +47,54 @@ export class SimulatedStream implements AckPort {
   connected = true;
   generation = 1;
   trusted = true;
-  readonly epochNumber = 1;
+  /** What the client knows of the epoch. */
+  epoch: Epoch = { number: 1, streamCreatedAt: timeOf(1), consumerCreatedAt: timeOf(1) };
   /** Takes what is delivered. */
   deliver: (message: Msg, position: AckSubject, bytes: number, epoch: Epoch) => void = () => undefined;
   /** Told when an ack or TERM takes effect. */
   settled: (sequence: number, verb: string) => void = () => undefined;
   roomChanged: () => void = () => undefined;
+  epochChanged: (epoch: Epoch) => void = () => undefined;
   readonly #consumer: SimulatedConsumer;
   readonly #pending = new Map<number, Pending>();
   #pulls: OpenPull[] = [];
   #aheadMs = 0;
   #next = 1;
   #consumerSequence = 0;
+  #streamLife = 1;
+  #consumerLife = 1;
 
   constructor(consumer: SimulatedConsumer) {
     this.#consumer = consumer;
+  }
+
+  get epochNumber(): number {
+    return this.epoch.number;
+  }
+
+  /** Creation time of the stream there is now. */
+  get streamCreatedAt(): string {
+    return timeOf(this.#streamLife);
+  }
+
+  /** The stream is deleted and another one made under its name; the client is in doubt at once, and knows more a little later. */
+  recreateStream(): void {
+    this.#streamLife += 1;
+    this.subjects = [];
+    this.acked.clear();
+    this.exceeded.clear();
+    this.recreateConsumer();
+  }
+
+  /** The consumer is deleted and made again: it begins with the first message that was not acked. */
+  recreateConsumer(): void {
+    this.#consumerLife += 1;
+    this.#pending.clear();
+    this.#pulls = [];
+    this.#consumerSequence = 0;
+    const first = this.subjects.findIndex((_, index) => !this.acked.has(index + 1));
+    this.#next = first < 0 ? this.subjects.length + 1 : first + 1;
+    this.trusted = false;
   }
 
   /** Deliveries made in all. */
@@ -103,8 +136,18 @@ export class SimulatedStream implements AckPort {
 
   reconnect(): void {
     this.connected = true;
-    this.trusted = true;
     this.generation += 1;
+    this.#answerDoubt();
+  }
+
+  /** Both creation times are read again. */
+  #answerDoubt(): void {
+    const [streamCreatedAt, consumerCreatedAt] = [timeOf(this.#streamLife), timeOf(this.#consumerLife)];
+    if (streamCreatedAt !== this.epoch.streamCreatedAt || consumerCreatedAt !== this.epoch.consumerCreatedAt) {
+      this.epoch = { number: this.epoch.number + 1, streamCreatedAt, consumerCreatedAt };
+      this.epochChanged(this.epoch);
+    }
+    this.trusted = true;
     this.roomChanged();
   }
 
@@ -115,6 +158,7 @@ export class SimulatedStream implements AckPort {
 
   /** One turn of the server: ends pulls, gives up what was delivered too often, delivers what there is room for. */
   serve(): void {
+    if (this.connected && !this.trusted) this.#answerDoubt();
     const open = this.#pulls.filter((pull) => pull.until > performance.now() && pull.messages > 0);
     const ended = open.length < this.#pulls.length;
     this.#pulls = open;
@@ -156,7 +200,11 @@ export class SimulatedStream implements AckPort {
   get source(): JetStreamSource {
     const stream = this;
     return {
-      epoch: { current: epoch },
+      epoch: {
+        get current() {
+          return stream.epoch;
+        },
+      },
       parkedMessages: 0,
       get mayPull() {
         return stream.connected && stream.trusted;
@@ -189,7 +237,7 @@ export class SimulatedStream implements AckPort {
 
   #deliverOne(): boolean {
     const pull = this.#pulls.find(({ messages, bytes }) => messages > 0 && bytes >= messageBytes);
-    if (pull === undefined || !this.connected) return false;
+    if (pull === undefined || !this.connected || !this.trusted) return false;
     const sequence = this.#nextSequence();
     if (sequence === null) return false;
     pull.messages -= 1;
@@ -202,7 +250,7 @@ export class SimulatedStream implements AckPort {
       { subject: this.subjectOf(sequence), data: new Uint8Array(1), reply: position.text } as Msg,
       position,
       messageBytes,
-      epoch,
+      this.epoch,
     );
     return true;
   }
@@ -235,4 +283,8 @@ export class SimulatedStream implements AckPort {
       else throw new Error(`the server does not know ${verb}`);
     }
   }
+}
+
+function timeOf(life: number): string {
+  return `2026-01-01T00:00:${String(life % 60).padStart(2, "0")}Z`;
 }

@@ -36,6 +36,16 @@ describe("the acked floor", () => {
     expect(floor.sequence).toBe(51);
   });
 
+  test("FW-RUN-38 acks beyond a held message do not pile up; the floor goes on with the server's", () => {
+    const floor = new AckedFloor(100);
+    for (let sequence = 2; sequence <= 150; sequence += 1) floor.add([acked(sequence, sequence)]);
+    floor.add([acked(1, 1)]);
+    expect(Number(floor.sequence)).toBeLessThan(150);
+    floor.see({ consumer_seq: 150, stream_seq: 150 });
+    floor.add([acked(151, 151)]);
+    expect(floor.sequence).toBe(151);
+  });
+
   test("FW-RUN-05 whatever the order of acks, everything at or below the floor was acked", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(Array.from({ length: 30 }, (_, index) => index + 1)), (order) => {

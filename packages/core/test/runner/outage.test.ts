@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Sink } from "../../src/connector/sink.js";
 import { CredentialsError, DestinationUnavailableError } from "../../src/error/errors.js";
 import { Outage } from "../../src/runner/outage.js";
@@ -27,7 +27,7 @@ class Watching {
   renew: () => Promise<void> = async () => undefined;
   now = 0;
 
-  constructor() {
+  constructor(healthcheckMs = 1000) {
     this.outage = new Outage({
       policy: { mode: "fixed", baseMs: 100, maxMs: 100, multiplier: 1, jitter: "none" },
       random: () => 0,
@@ -38,7 +38,7 @@ class Watching {
         this.renewed += 1;
         return this.renew();
       },
-      healthcheckMs: 1000,
+      healthcheckMs,
       somethingWaits: () => this.waits,
       changed: () => undefined,
       wakeUpAt: (at) => this.wakes.push(at),
@@ -122,7 +122,7 @@ describe("an outage", () => {
     expect(watching.outage.isOver).toBe(true);
   });
 
-  test("FW-RUN-19 a health check that is out is waited for", async () => {
+  test("FW-RUN-19 while the sink is asked nothing is written: it may be a fresh one that has not started", async () => {
     const watching = new Watching();
     const sink = new CheckedSink(() => undefined);
     let done: () => void = () => undefined;
@@ -131,13 +131,33 @@ describe("an outage", () => {
         done = resolve;
       });
     watching.sink = sink;
-    watching.waits = false;
     watching.outage.begin(away);
     await watching.tickAt(100);
-    await watching.tickAt(500);
-    expect([sink.checks, watching.outage.slots(4)]).toEqual([1, 1]);
+    expect([sink.checks, watching.outage.slots(4)]).toEqual([1, 0]);
+    await watching.tickAt(5000);
+    expect([sink.checks, watching.outage.slots(4)]).toEqual([1, 0]);
     done();
-    await watching.tickAt(501);
-    expect(watching.outage.isOver).toBe(true);
+    await watching.tickAt(5001);
+    expect(watching.outage.slots(4)).toBe(1);
+  });
+
+  test("FW-ERR-01 a sink is not replaced while writes to it are under way", async () => {
+    const watching = new Watching();
+    watching.outage.begin(new CredentialsError("x"));
+    await watching.tickAt(100, true);
+    expect([watching.renewed, watching.outage.slots(4)]).toEqual([0, 0]);
+    await watching.tickAt(200, false);
+    expect([watching.renewed, watching.outage.slots(4)]).toEqual([1, 1]);
+  });
+
+  test("FW-RUN-19 a health check that never answers has failed when its time is over", async () => {
+    const watching = new Watching(0);
+    const sink = new CheckedSink(() => undefined);
+    sink.check = () => new Promise(() => undefined);
+    watching.sink = sink;
+    watching.outage.begin(away);
+    await watching.tickAt(100);
+    await vi.waitFor(() => expect(watching.wakes).toHaveLength(2));
+    expect([watching.outage.isOver, watching.outage.slots(4), watching.outage.error?.code]).toEqual([false, 0, "destination_unavailable"]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AckSubject } from "../../src/source/ack-subject.js";
+import { AckSubject, AckSubjectReader } from "../../src/source/ack-subject.js";
 
 const largest = 18_446_744_073_709_551_615n;
 const name = fc.string({ unit: fc.constantFrom(..."abcXYZ019_-$é"), minLength: 1, maxLength: 12 });
@@ -88,5 +88,39 @@ describe("an ack subject", () => {
   ])("FW-ENV-02 FW-ENV-05 in %s what cannot be read of time and pending is null, not guessed", (text, time, pending) => {
     const position = AckSubject.parse(text);
     expect([position?.timestampNs, position?.pending]).toEqual([time, pending]);
+  });
+});
+
+describe("reading many of one consumer", () => {
+  const token = fc.oneof(fc.constantFrom("0", "1", "22", "18446744073709551615", "007"), fc.constantFrom("", "x", "-1", "1e3"));
+  const text = fc
+    .tuple(
+      fc.constantFrom("$JS.ACK.S.C", "$JS.ACK.D.A.S.C", "$JS.ACK.D.A.S.C2"),
+      fc.array(token, { minLength: 4, maxLength: 5 }),
+      fc.boolean(),
+    )
+    .map(([names, tokens, more]) =>
+      [names, ...tokens, ...(more && names !== "$JS.ACK.S.C" && tokens.length === 5 ? ["rnd"] : [])].join("."),
+    );
+
+  test("FW-RUN-07 FW-ENV-05 gives what reading each by itself gives, in any order of consumers, forms and garbage", () => {
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 20 }), (texts) => {
+        const reader = new AckSubjectReader();
+        for (const each of texts) {
+          const [fast, careful] = [reader.read(each), AckSubject.parse(each)];
+          expect(fast === null).toBe(careful === null);
+          const facts = (position: AckSubject | null) => [
+            position?.text,
+            position?.count,
+            position?.sequence,
+            position?.consumerSequenceNumber,
+            position?.timestampNs,
+            position?.pending,
+          ];
+          expect(facts(fast)).toEqual(facts(careful));
+        }
+      }),
+    );
   });
 });

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { Fetching } from "../../src/runner/fetching.js";
+import { Flight } from "../../src/runner/flight.js";
+import { FreeLanes, type Lanes, OrderedLanes } from "../../src/runner/lanes.js";
+import type { JetStreamSource } from "../../src/source/jetstream-source.js";
+import { arrivalOf } from "../fakes/entries.js";
+import { pipelineSettingsOf } from "../fakes/runner-settings.js";
+
+/** A source that keeps what it is asked for. */
+class AskedSource {
+  readonly pulls: (readonly [number, number | null])[] = [];
+  mayPull = true;
+  parkedMessages = 0;
+  pinned = 0;
+
+  get openMessages(): number {
+    return this.pulls.reduce((sum, [messages]) => sum + messages, 0);
+  }
+
+  get openBytes(): number {
+    return this.pulls.reduce((sum, [, bytes]) => sum + (bytes ?? 0), 0);
+  }
+
+  pull(messages: number, bytes: number | null): void {
+    this.pulls.push([messages, bytes]);
+  }
+
+  keepPin(): void {
+    this.pinned += 1;
+  }
+}
+
+function fetchingOf(lanes: Lanes = new FreeLanes()) {
+  const source = new AskedSource();
+  const flight = new Flight();
+  const settings = pipelineSettingsOf({
+    maxMessages: 25,
+    maxBytes: 100_000,
+    deadlines: { ackWaitMs: 1, backoffMs: [], maxDeliver: null, maxAckPending: 40 },
+  });
+  return { source, flight, fetching: new Fetching(source as unknown as JetStreamSource, flight, lanes, settings) };
+}
+
+describe("fetching", () => {
+  test("FW-RUN-08 asks for the room there is, one batch ahead of need", () => {
+    const { source, fetching } = fetchingOf();
+    fetching.refill(false);
+    expect(source.pulls).toEqual([
+      [10, 10_000],
+      [10, 10_000],
+    ]);
+    fetching.refill(false);
+    expect(source.pulls).toHaveLength(2);
+  });
+
+  test("FW-RUN-08 what is in the flight, waits for the epoch or may still come takes room; what is held does not", () => {
+    const { source, flight, fetching } = fetchingOf();
+    for (let sequence = 1; sequence <= 18; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    source.parkedMessages = 3;
+    fetching.refill(false);
+    expect(source.openMessages).toBe(4);
+    source.pulls.length = 0;
+    for (const entry of [...flight.entries()].slice(0, 10)) flight.hold(entry, "permanent");
+    fetching.refill(false);
+    // The rest of the room is a crumb, which is not asked for.
+    expect(source.openMessages).toBe(10);
+  });
+
+  test("FW-RUN-13 room for one batch is kept while a lane waits for a redelivery, however full the flight is", () => {
+    const lanes = new OrderedLanes(() => "", true);
+    const { source, flight, fetching } = fetchingOf(lanes);
+    for (let sequence = 1; sequence <= 25; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    fetching.refill(false);
+    expect(source.pulls).toEqual([]);
+    lanes.barrier = 10;
+    fetching.refill(false);
+    expect(source.openMessages).toBe(10);
+  });
+
+  test("FW-RUN-33 FW-RUN-06 nothing is asked while no pull may be sent", () => {
+    const { source, fetching } = fetchingOf();
+    source.mayPull = false;
+    fetching.refill(false);
+    fetching.refill(true);
+    expect([source.pulls, source.pinned]).toEqual([[], 0]);
+  });
+
+  test("FW-RUN-12 FW-RUN-19 while it pauses only the pin is kept", () => {
+    const { source, fetching } = fetchingOf();
+    fetching.refill(true);
+    expect([source.pulls, source.pinned]).toEqual([[], 1]);
+  });
+
+  test("FW-RUN-38 pauses at half of the window held", () => {
+    const { source, flight, fetching } = fetchingOf();
+    for (let sequence = 1; sequence <= 20; sequence += 1) {
+      if (sequence === 20) {
+        fetching.refill(false);
+        expect(source.openMessages).toBe(20);
+        source.pulls.length = 0;
+      }
+      flight.hold(flight.admit(arrivalOf({ sequence })), "permanent");
+    }
+    fetching.refill(false);
+    expect([source.pulls, source.pinned]).toEqual([[], 1]);
+  });
+
+  test("FW-RUN-34 a message too large for any pull is asked for alone, once, when nothing is in flight", () => {
+    const { source, flight, fetching } = fetchingOf();
+    const entry = flight.admit(arrivalOf({ sequence: 1 }));
+    fetching.oversized();
+    fetching.refill(false);
+    expect(source.pulls.every(([, bytes]) => bytes !== null)).toBe(true);
+    source.pulls.length = 0;
+    flight.release(entry);
+    fetching.refill(false);
+    expect(source.pulls[0]).toEqual([1, null]);
+    source.pulls.length = 0;
+    fetching.refill(false);
+    expect(source.pulls.every(([, bytes]) => bytes !== null)).toBe(true);
+  });
+});
