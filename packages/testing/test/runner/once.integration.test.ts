@@ -89,7 +89,7 @@ describe.concurrent("FW-CLI-08 a run that ends by itself", () => {
     await stage.fill(30);
     const gate = closedGate();
     const sink = new RecordingSink({ during: (_, signal) => gate.passed(signal) });
-    const { runner } = buildRunner(stage, sink, {}, { once: true, onceTimeoutMs: 20_000 });
+    const { runner } = buildRunner(stage, sink, { delivery: { shutdown_timeout_ms: 1000 } }, { once: true, onceTimeoutMs: 20_000 });
     await runner.start();
     const ended = runner.run();
     await eventually(() => sink.messagesInWrites > 0, { deadlineMs: 10_000, what: "a write" });

@@ -226,6 +226,44 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     });
   }
 
+  test("after a crash redeliveries that come in another order are put in order", async () => {
+    await using stage = await Stage.open(nats.url);
+    await using wire = await startWire(nats.port);
+    await stage.fill(8);
+    // Only the lease of the third is renewed, so it ends last and comes again last.
+    wire.dropToServer = (frame) => frame.payload.equals(Buffer.from("+WPI")) && frame.subject?.split(".").at(-4) !== "3";
+    const sections = {
+      delivery: { ordering: "strict", batch_size: 4, shutdown_timeout_ms: 0, abort_grace_ms: 0 },
+      consumer_management: { ack_wait_seconds: 2 },
+    };
+    const first = new RecordingSink({ during: (write) => (write.sequences.includes(3) ? new Promise(() => undefined) : undefined) });
+    const one = await startPipeline(stage, first, overWire(wire, sections));
+    await eventually(() => wire.verbs("working").length === 2, { deadlineMs: 10_000, what: "two heartbeats of the third", intervalMs: 5 });
+    await wire.proxy.refuse();
+    wire.proxy.cut();
+    await one.stop();
+    const second = new RecordingSink();
+    await using _two = await startPipeline(stage, second, sections);
+    await stage.settled();
+    expect(second.order()).toEqual([3, 4, 5, 6, 7, 8]);
+  });
+
+  test("a stop of an ordered runner without a server ends within its bounds", async () => {
+    await using stage = await Stage.open(nats.url);
+    await using wire = await startWire(nats.port);
+    await stage.fill(3);
+    const sink = new RecordingSink();
+    const sections = { delivery: { ordering: "strict", shutdown_timeout_ms: 500, abort_grace_ms: 300 } };
+    const pipeline = await startPipeline(stage, sink, overWire(wire, sections));
+    await stage.settled();
+    await wire.proxy.refuse();
+    wire.proxy.cut();
+    await eventually(() => !pipeline.runner.status().healthy, { deadlineMs: 5000, what: "red health" });
+    const began = performance.now();
+    await pipeline.stop();
+    expect(performance.now() - began).toBeLessThan(4000);
+  });
+
   test("a message that was awaited and is deleted from the stream does not block its lane for ever", async () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(3);

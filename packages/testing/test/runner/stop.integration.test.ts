@@ -36,7 +36,7 @@ describe.concurrent("FW-RUN-28 drain", () => {
     );
     await eventually(() => pipeline.runner.status().inFlight === 60, { deadlineMs: 10_000, what: "a full flight" });
     const stopping = pipeline.stop();
-    expect(pipeline.runner.status().state).toBe("stopping");
+    await eventually(() => pipeline.runner.status().state === "stopping", { deadlineMs: 5000, what: "the stop to begin", intervalMs: 1 });
     const pulls = wire.pulls().length;
     gate.open();
     const summary = await stopping;
