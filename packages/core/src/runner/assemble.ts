@@ -8,7 +8,7 @@ import { type ConsumerState, describeDrift } from "../source/consumer.js";
 import type { Epoch } from "../source/epoch.js";
 import { JetStreamSource } from "../source/jetstream-source.js";
 import type { Link } from "../source/link.js";
-import { publishWithId, streamHolds, streamOfSubject } from "../source/publication.js";
+import { publishWithId, streamHoldsId, streamOfSubject } from "../source/publication.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { AckedFloor } from "./acked-floor.js";
 import type { Clock } from "./clock.js";
@@ -128,8 +128,9 @@ export function assemble(input: AssembleInput): Running {
   const { consumer, stream } = link.bound;
   watch.see(consumer, consumer.num_waiting, null);
   ackedFloor?.see(consumer.ack_floor);
-  // Deliveries of a process that is gone come again first (FW-RUN-13).
-  if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.delivered.stream_seq;
+  // Deliveries of a process that is gone come again first, in any order: nothing above the ack floor goes before they are
+  // all here (FW-RUN-13).
+  if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.ack_floor.stream_seq;
   return {
     configuration,
     settings,
@@ -159,7 +160,7 @@ function deadLettersOf(configuration: Configuration, source: JetStreamSource, te
     {
       publish: (target, body, headers, id) => publishWithId(source.link.client, target, body, headers, id, publishTimeoutMs),
       streamOf: (target) => streamOfSubject(source.link.manager, target),
-      holds: (target, sequence) => streamHolds(source.link.manager, target, sequence),
+      holds: (target, sequence, subject, id) => streamHoldsId(source.link.manager, target, sequence, subject, id),
       maxPayload: () => source.link.maxPayload,
     },
     { subject, stream, maxInFlight: max_in_flight, backoff: retryPolicy(configuration) },

@@ -15,7 +15,10 @@ export interface DeadLetterContent {
 export interface DeadLetter {
   readonly body: Uint8Array;
   readonly headers: ReadonlyMap<string, string>;
-  /** `Nats-Msg-Id`: equal for a repeat of the same message and sink (FW-DLQ-03). */
+  /**
+   * `Nats-Msg-Id`: equal for a repeat of the same message by the same pipeline (FW-DLQ-03). Stream and consumer are part of
+   * it, because two pipelines may have sinks of one name and dead letters in one stream.
+   */
   readonly id: string;
 }
 
@@ -31,7 +34,7 @@ export function buildDeadLetter(envelope: Envelope, error: SinksError, sink: str
     body: encoder.encode(encodeCanonicalJson(record)),
     headers,
     id: createHash("sha256")
-      .update(`${key ?? `${envelope.stream}:${envelope.streamSequence}`}\n${sink}`)
+      .update(JSON.stringify([key ?? String(envelope.streamSequence), envelope.stream, envelope.consumer, sink]))
       .digest("hex"),
   };
 }

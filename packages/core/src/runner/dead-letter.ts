@@ -9,7 +9,8 @@ export interface DeadLetterPort {
   publish(subject: string, body: Uint8Array, headers: ReadonlyMap<string, string>, id: string): Promise<Publication>;
   /** The stream that captures the subject, or null. */
   streamOf(subject: string): Promise<string | null>;
-  holds(stream: string, sequence: number): Promise<boolean>;
+  /** True when the stream holds an entry of this subject and id at this sequence. */
+  holds(stream: string, sequence: number, subject: string, id: string): Promise<boolean>;
   /** Largest message the server takes, in bytes. */
   maxPayload(): number;
 }
@@ -104,7 +105,7 @@ export class DeadLetters {
         this.#stream = this.#settings.stream;
         return false;
       }
-      if (!publication.duplicate || (await this.#port.holds(stream, publication.sequence))) return true;
+      if (!publication.duplicate || (await this.#port.holds(stream, publication.sequence, subject, id))) return true;
     }
     return false;
   }

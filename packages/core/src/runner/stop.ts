@@ -15,6 +15,7 @@ export interface StoppingParts {
 }
 
 const lookMs = 5;
+const unpinMs = 1000;
 
 /**
  * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time what is still
@@ -51,6 +52,15 @@ export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry
   pipeline.giveBackHeld();
   leaving.abort();
   pipeline.dispose();
-  await source.unpin().catch(() => telemetry.log("debug", "could not unpin"));
+  await unpin(source, telemetry);
   return clean;
+}
+
+/** Hands an ordered consumer on at once; without a connection the pin ends by itself. */
+async function unpin(source: JetStreamSource, telemetry: Telemetry): Promise<void> {
+  if (!source.connected) return;
+  const given = source.unpin().catch(() => telemetry.log("debug", "could not unpin"));
+  const ended = new AbortController();
+  await Promise.race([given, pause(unpinMs, ended.signal)]);
+  ended.abort();
 }

@@ -35,6 +35,18 @@ export async function streamOfSubject(manager: JetStreamManager, subject: string
   }
 }
 
+/** True when the stream holds a message of this subject and id at this sequence now. */
+export async function streamHoldsId(
+  manager: JetStreamManager,
+  stream: string,
+  sequence: number,
+  subject: string,
+  id: string,
+): Promise<boolean> {
+  const stored = await manager.streams.getMessage(stream, { seq: sequence });
+  return stored !== null && stored.subject === subject && stored.header?.get("Nats-Msg-Id") === id;
+}
+
 /** True when the stream holds a message at this sequence now. */
 export async function streamHolds(manager: JetStreamManager, stream: string, sequence: number): Promise<boolean> {
   return (await manager.streams.getMessage(stream, { seq: sequence })) !== null;

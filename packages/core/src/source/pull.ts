@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { type AckSubject, AckSubjectReader } from "./ack-subject.js";
 import { readPullStatus } from "./pull-status.js";
 
@@ -41,6 +41,15 @@ interface OpenPull {
   /** A message came since the last tick. */
   brought: boolean;
   open: boolean;
+}
+
+/** The client's headers; null for none, and for a block it cannot parse, which is for the gates to judge (FW-ENV-03). */
+function headersOf(message: Msg): MsgHdrs | null {
+  try {
+    return message.headers ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Times of a pull are set at the tick that notices: the clock is not read for every message. */
@@ -186,7 +195,7 @@ export class Puller {
     pull.brought = true;
     const bytes = wireSize(message);
     if (pull.open) this.#account(pull, bytes);
-    if (this.#settings.group !== null) this.#readPin(message);
+    if (this.#settings.group !== null && this.#pin === null) this.#readPin(message);
     this.#events.delivered(message, position, bytes);
     if (pull.open && pull.messages <= 0) {
       this.#close(pull);
@@ -203,12 +212,11 @@ export class Puller {
   }
 
   #readPin(message: Msg): void {
-    const pin = message.headers?.get("Nats-Pin-Id");
-    if (pin) this.#pin = pin;
+    this.#pin = headersOf(message)?.get("Nats-Pin-Id") || null;
   }
 
   #status(pull: OpenPull, message: Msg): void {
-    const headers = message.headers;
+    const headers = headersOf(message);
     const code = headers?.code ?? 0;
     const status = code === 0 ? null : readPullStatus(code, headers?.description ?? "");
     if (status === null || status.kind === "heartbeat") return;

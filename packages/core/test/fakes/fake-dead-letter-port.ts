@@ -51,8 +51,9 @@ export class FakeDeadLetterPort implements DeadLetterPort {
     return this.limit;
   }
 
-  async holds(_stream: string, sequence: number): Promise<boolean> {
+  async holds(_stream: string, sequence: number, subject: string, id: string): Promise<boolean> {
     this.beforeRead();
-    return this.entries.has(sequence);
+    const entry = this.entries.get(sequence);
+    return entry !== undefined && entry.subject === subject && entry.id === id;
   }
 }

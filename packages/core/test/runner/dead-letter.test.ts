@@ -37,6 +37,17 @@ function deadLetters(overrides: Partial<DeadLetterSettings> = {}) {
 const nobodyLeaves = new AbortController().signal;
 
 describe("publishing a dead letter", () => {
+  test("FW-DLQ-03 a duplicate is not believed when the entry it names is on another subject", async () => {
+    const { port, letters } = deadLetters();
+    await port.publish("dlq.other", new Uint8Array(), new Map(), "a");
+    expect(await letters.publish(letterOf("a"), nobodyLeaves)).toBe("published");
+    expect(port.published.map(({ subject, id }) => [subject, id])).toEqual([
+      ["dlq.other", "a"],
+      ["dlq.a", "a"],
+      ["dlq.a", "a-r1"],
+    ]);
+  });
+
   test("FW-DLQ-05 a record larger than the server takes is not sent, and says so", async () => {
     const { port, letters } = deadLetters();
     port.limit = 20;
