@@ -176,9 +176,4 @@ describe.concurrent("several runners and other clients", () => {
     expect(sink.order()).toEqual([1, 2, 3, 4, 5]);
     expect(pipeline.runner.status().held).toBe(0);
   });
-    const delivery = { ordering: "strict", batch_size: 1, max_in_flight_batches: 1, max_messages_in_flight: 2, retry_backoff_ms: 100 };
-    await using _pipeline = await startPipeline(stage, sink, { delivery });
-    await stage.settled();
-    expect(sink.order()).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
-  });
 });
