@@ -238,7 +238,11 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     };
     const first = new RecordingSink({ during: (write) => (write.sequences.includes(3) ? new Promise(() => undefined) : undefined) });
     const one = await startPipeline(stage, first, overWire(wire, sections));
-    await eventually(() => wire.verbs("working").length === 2, { deadlineMs: 10_000, what: "two heartbeats of the third", intervalMs: 5 });
+    await eventually(() => first.messagesInWrites === 1 && first.distinct === 2 && wire.verbs("working").length >= 2, {
+      deadlineMs: 10_000,
+      what: "two heartbeats of the third",
+      intervalMs: 5,
+    });
     await wire.proxy.refuse();
     wire.proxy.cut();
     await one.stop();
