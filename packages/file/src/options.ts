@@ -10,7 +10,12 @@ const extension = z
 
 /** Options of the file sink (FW-CFG-13). */
 export const fileOptions = z.strictObject({
-  directory: z.string().min(1).max(4000).describe("Folder that receives the files; a relative path starts at the working directory."),
+  directory: z
+    .string()
+    .min(1)
+    .max(4000)
+    .regex(/^[^\0]*$/, { error: "must not hold a NUL character" })
+    .describe("Folder that receives the files; a relative path starts at the working directory."),
   mode: z
     .enum(["one_file_per_message", "segments"])
     .default("one_file_per_message")

@@ -23,15 +23,14 @@ export interface Processes {
 }
 
 /**
- * Tells whether the writer is surely gone. In our own process space that is read from the process table. On this host before
- * its last boot it is certain. Elsewhere nothing can be asked, so only time decides: `ageMs` beyond `limitMs`.
+ * Tells whether the writer is surely gone. In our own process space that is read from the process table. Elsewhere nothing can
+ * be asked, so only time decides: `ageMs` beyond `limitMs`. A host of our name that booted at another time may be another one.
  */
 export async function isGone(writer: WriterIdentity, processes: Processes, ageMs: number, limitMs: number): Promise<boolean> {
   const { self } = processes;
   if (writer.host === self.host && writer.boot === self.boot && writer.space === self.space) {
     return (await processes.startedOf(writer.process)) !== writer.started;
   }
-  if (writer.host === self.host && writer.boot !== self.boot) return true;
   return ageMs > limitMs;
 }
 

@@ -83,7 +83,11 @@ export function assemble(input: AssembleInput): Running {
     {
       delivered: (message, position, bytes, epoch) => pipeline.receive(message, position, bytes, epoch),
       roomChanged: () => pipeline.changed(),
-      connection: (connected) => telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost"),
+      connection: (connected) => {
+        telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost");
+        if (!connected) pipeline.redeliveries.begin();
+      },
+      pinned: () => pipeline.redeliveries.begin(),
       missing: input.missing,
       epochChanged: (epoch) => {
         ackedFloor?.reset();
@@ -128,9 +132,8 @@ export function assemble(input: AssembleInput): Running {
   const { consumer, stream } = link.bound;
   watch.see(consumer, consumer.num_waiting, null);
   ackedFloor?.see(consumer.ack_floor);
-  // Deliveries of a process that is gone come again first, in any order: nothing above the ack floor goes before they are
-  // all here (FW-RUN-13).
-  if (lanes instanceof OrderedLanes && consumer.num_ack_pending > 0) lanes.barrier = consumer.ack_floor.stream_seq;
+  // Deliveries of a process that is gone come again first, in any order.
+  if (consumer.num_ack_pending > 0) pipeline.redeliveries.begin();
   return {
     configuration,
     settings,

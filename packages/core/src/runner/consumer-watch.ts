@@ -47,10 +47,12 @@ export class ConsumerWatch {
     this.#info = info;
     this.#drift = drift;
     this.#foreignPulls = info.num_waiting > ownPulls ? this.#foreignPulls + 1 : 0;
-    if (!(this.#lanes instanceof OrderedLanes) || !this.#lanes.isWaiting) return false;
-    // Everything unacknowledged is ours: what the lanes wait for has come, or will not come. Entries whose ack is under
-    // way are not counted, because the server may have taken it already; nor are deliveries made after the reading.
-    if (info.num_ack_pending > this.#flight.unsettled(info.delivered.consumer_seq)) return false;
+    if (!(this.#lanes instanceof OrderedLanes)) return false;
+    // Entries whose ack is under way are not counted as ours, because the server may have taken it already; nor are
+    // deliveries made after the reading. With nothing elsewhere, what lanes wait for has come, or will not come.
+    this.#lanes.elsewhere = info.num_ack_pending - this.#flight.unsettled(info.delivered.consumer_seq);
+    if (!this.#lanes.isWaiting) return false;
+    if (this.#lanes.elsewhere > 0) return false;
     this.#lanes.barrier = null;
     for (const sequence of this.#lanes.awaited()) this.#lanes.giveUp(sequence);
     return true;

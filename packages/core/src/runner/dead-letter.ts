@@ -1,6 +1,7 @@
+import { isErrorKind } from "../error/errors.js";
 import { pause } from "../source/pause.js";
 import type { Publication } from "../source/publication.js";
-import type { Telemetry } from "../telemetry/port.js";
+import type { LogFields, Telemetry } from "../telemetry/port.js";
 import { type BackoffPolicy, backoffDelay } from "./backoff.js";
 import type { DeadLetter } from "./dead-letter-record.js";
 
@@ -60,13 +61,13 @@ export class DeadLetters {
     return this.#failing.size;
   }
 
-  /** Resolves when the letter is in the stream, or cannot get there. */
+  /** Resolves when the letter is in the stream, or cannot get there. A letter that waits to be tried again takes no turn. */
   async publish(letter: DeadLetter, signal: AbortSignal): Promise<DeadLetterResult> {
     if (sizeOf(letter) > this.#port.maxPayload()) return "too_large";
-    await this.#enter();
     try {
       for (let failures = 0; !signal.aborted; ) {
-        if (await this.#attempt(letter)) return "published";
+        const result = await this.#inTurn(async () => (signal.aborted ? "aborted" : this.#attempt(letter, failures === 0)));
+        if (result !== "failed") return result;
         failures += 1;
         this.#failing.add(letter);
         this.#telemetry.count("dlq_errors_total");
@@ -75,22 +76,35 @@ export class DeadLetters {
       return "aborted";
     } finally {
       this.#failing.delete(letter);
+    }
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.#enter();
+    try {
+      return await work();
+    } finally {
       this.#leave();
     }
   }
 
-  async #attempt(letter: DeadLetter): Promise<boolean> {
+  /** One attempt; only the first that fails is told of, the rest is counted and shown in health. */
+  async #attempt(letter: DeadLetter, first: boolean): Promise<"published" | "too_large" | "failed"> {
+    const tell = (reason: string, fields: LogFields): void => {
+      if (first) this.#telemetry.log("warn", reason, fields);
+    };
     try {
       this.#stream ??= await this.#port.streamOf(this.#settings.subject);
       if (this.#stream === null) {
-        this.#telemetry.log("warn", "no stream captures the dead letter subject", { subject: this.#settings.subject });
-        return false;
+        tell("no stream captures the dead letter subject", { subject: this.#settings.subject });
+        return "failed";
       }
-      return await this.#store(letter, this.#stream);
+      return (await this.#store(letter, this.#stream)) ? "published" : "failed";
     } catch (error) {
-      this.#telemetry.log("warn", "dead letter not published", { error: error instanceof Error ? error.name : "unknown" });
       this.#stream = this.#settings.stream;
-      return false;
+      if (isErrorKind(error, "SizePolicyViolationError")) return "too_large";
+      tell("dead letter not published", { error: reasonOf(error) });
+      return "failed";
     }
   }
 
@@ -130,4 +144,10 @@ function sizeOf({ body, headers }: DeadLetter): number {
   let size = body.length + protocolBytes;
   for (const [name, value] of headers) size += name.length + value.length + 4;
   return size;
+}
+
+/** Texts of our own may be shown; of a foreign error only its class. */
+function reasonOf(error: unknown): string {
+  if (isErrorKind(error, "SinksError")) return error.message;
+  return error instanceof Error ? error.name : "unexpected";
 }

@@ -1,4 +1,5 @@
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
+import { parseRfc3339 } from "../envelope/rfc3339.js";
 import { envelopeOfStored } from "../source/delivery.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import type { Telemetry } from "../telemetry/port.js";
@@ -77,7 +78,8 @@ export class HeldMessages {
   async #readBody(entry: FlightEntry): Promise<boolean> {
     const { source, telemetry, origin, nowNs } = this.#parts;
     const stored = await source.readStored(entry.sequence);
-    if (stored === null) {
+    // Another stream under the old name may have another message at this sequence.
+    if (stored === null || parseRfc3339(stored.timestamp) !== entry.position.timestampNs) {
       telemetry.log("warn", "a held message cannot be read from the stream", { stream_sequence: entry.sequence });
       return false;
     }

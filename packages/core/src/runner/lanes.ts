@@ -176,6 +176,14 @@ export class OrderedLanes implements Lanes {
     return [...this.#lanes.values()].flatMap((lane) => [...lane.awaited]);
   }
 
+  /** Deliveries that the server counts and that are not here, by the newest reading of the consumer. */
+  elsewhere = 0;
+
+  /** Messages that lanes wait for. */
+  get missing(): number {
+    return Math.max(this.#barrier === null ? 0 : this.elsewhere, this.awaited().length);
+  }
+
   /** True while some lane waits for a message to come again. */
   get isWaiting(): boolean {
     if (this.#barrier !== null) return true;
@@ -265,6 +273,11 @@ export class OrderedLanes implements Lanes {
     lane.queue.splice(lane.queue.length - later.length, later.length);
     for (const other of later) lane.awaited.add(other.sequence);
     return later;
+  }
+
+  /** The entry has to come again from the server, and nothing later of its lane goes before. */
+  miss(entry: FlightEntry): void {
+    this.#byNumber.get(entry.lane)?.awaited.add(entry.sequence);
   }
 
   /** The entry comes back here later and not from the server: its lane waits for it, its later entries stay. */

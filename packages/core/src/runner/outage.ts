@@ -1,5 +1,5 @@
 import { type HealthcheckAbility, hasHealthcheck } from "../connector/abilities.js";
-import type { Sink } from "../connector/sink.js";
+import type { Sink, WriteOutcome } from "../connector/sink.js";
 import { DestinationUnavailableError, isErrorKind, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
@@ -29,6 +29,8 @@ export class Outage {
   readonly #parts: OutageParts;
   readonly #breaker: Breaker;
   #error: SinksError | null = null;
+  /** A login was refused since the last good sink: whatever fails meanwhile, the sink is renewed first. */
+  #renews = false;
   /** A probe of the sink itself is out. */
   #asking = false;
 
@@ -60,6 +62,7 @@ export class Outage {
   /** A write or a probe met the outage. */
   begin(error: SinksError): void {
     this.#error = error;
+    this.#renews ||= isErrorKind(error, "CredentialsError");
     if (this.#breaker.trip(this.#parts.now())) {
       this.#parts.telemetry.log("warn", "destination unavailable; messages are held", { code: error.code });
     }
@@ -79,7 +82,7 @@ export class Outage {
     // ever be fetched.
     if (this.#breaker.state === "probing" && !this.#asking && !writing && !this.#parts.somethingWaits()) this.#breaker.trip(now);
     // A sink is not replaced under the hands of its writes.
-    if (writing && isErrorKind(this.#error, "CredentialsError")) return;
+    if (writing && this.#renews) return;
     if (this.#breaker.probe(now)) void this.#probe();
     else if (this.#breaker.state === "open") this.#parts.wakeUpAt(this.#breaker.probeAt);
   }
@@ -88,7 +91,10 @@ export class Outage {
     const { renewSink, sink, healthcheckMs, somethingWaits, changed } = this.#parts;
     this.#asking = true;
     try {
-      if (isErrorKind(this.#error, "CredentialsError")) await renewSink();
+      if (this.#renews) {
+        await renewSink();
+        this.#renews = false;
+      }
       const current = sink();
       if (hasHealthcheck(current)) await answered(current, healthcheckMs);
       if (!somethingWaits()) this.end();
@@ -107,4 +113,9 @@ async function answered(sink: HealthcheckAbility, ms: number): Promise<void> {
     signal.addEventListener("abort", () => reject(new DestinationUnavailableError("the health check did not answer in time")));
     sink.healthcheck(signal).then(resolve, reject);
   });
+}
+
+/** True for an outcome that says that the destination is away, not that anything is wrong with the message. */
+export function isOutage(outcome: WriteOutcome): boolean {
+  return isErrorKind(outcome, "DestinationUnavailableError") || isErrorKind(outcome, "CredentialsError");
 }

@@ -98,7 +98,7 @@ export class OutcomeActions {
       if (!flight.has(entry)) continue;
       this.#single.add(entry.sequence);
       entry.single = true;
-      const keep = settings.ordered || this.#isLastDelivery(entry) || !settlement.giveBack(entry, 1);
+      const keep = settings.ordered || this.isLastDelivery(entry) || !settlement.giveBack(entry, 1);
       if (keep) this.again(entry);
       else {
         flight.release(entry);
@@ -146,7 +146,9 @@ export class OutcomeActions {
   giveBack(entries: readonly FlightEntry[]): void {
     const { settlement, flight, lanes } = this.#parts;
     for (const entry of entries) {
-      if (this.#isLastDelivery(entry)) continue;
+      if (this.isLastDelivery(entry)) continue;
+      // Whether or not the server hears of it now: after a pause it has to come again before anything later.
+      if (lanes instanceof OrderedLanes) lanes.miss(entry);
       lanes.remove(entry);
       if (flight.has(entry)) settlement.giveBack(entry, 0);
       flight.release(entry);
@@ -248,7 +250,7 @@ export class OutcomeActions {
   giveBackLater(later: readonly FlightEntry[]): void {
     const { flight, settlement, lanes } = this.#parts;
     for (const entry of later) {
-      if (this.#isLastDelivery(entry)) lanes.add(entry);
+      if (this.isLastDelivery(entry)) lanes.add(entry);
       else {
         settlement.giveBack(entry, 0);
         flight.release(entry);
@@ -318,7 +320,8 @@ export class OutcomeActions {
     void this.#acknowledge([entry], false);
   }
 
-  #isLastDelivery(entry: FlightEntry): boolean {
+  /** True for a delivery behind which the server sends no other. */
+  isLastDelivery(entry: FlightEntry): boolean {
     const { maxDeliver } = this.#parts.settings.deadlines;
     return maxDeliver !== null && entry.position.count >= maxDeliver;
   }

@@ -1,9 +1,8 @@
-import { hasRetrySafety } from "../connector/abilities.js";
 import type { Sink, WriteOutcome } from "../connector/sink.js";
 import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
-import { isErrorKind, type SinksError } from "../error/errors.js";
+import type { SinksError } from "../error/errors.js";
 import type { AckSubject } from "../source/ack-subject.js";
 import { envelopeOfDelivery, type ReceivedMessage } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
@@ -12,11 +11,13 @@ import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
 import { decideBatch } from "./batcher.js";
 import { Fetching } from "./fetching.js";
 import type { FlightEntry } from "./flight.js";
+import { gateResult } from "./gate-result.js";
 import { HeldMessages } from "./held-messages.js";
 import { OrderedLanes } from "./lanes.js";
 import { Leases } from "./lease.js";
-import { Outage } from "./outage.js";
+import { isOutage, Outage } from "./outage.js";
 import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
+import { RedeliveryWait } from "./redelivery-wait.js";
 import { isSafeToRepeat, type WriteResult, writeBatch } from "./writer.js";
 
 /** What a pipeline is made of besides the parts its outcomes work on. */
@@ -38,6 +39,8 @@ const single = { batchSize: 1, batchMaxBytes: Number.POSITIVE_INFINITY, lingerMs
  * the socket, and a batch of many chunks costs one write and one confirmation. Sparse traffic waits one empty turn.
  */
 const gatheringTurns = 8;
+/** A tick that comes so late is worth a line in the log (FW-RUN-17). */
+const blockedMs = 2000;
 /** Deliveries after which an unsafe sink gets a message alone (FW-ERR-03). */
 const suspectDeliveries = 3;
 
@@ -50,6 +53,7 @@ export class Pipeline {
   readonly #outage: Outage;
   readonly #held: HeldMessages;
   readonly #fetching: Fetching;
+  readonly #redeliveries: RedeliveryWait;
   readonly #leases: Leases;
   readonly #writes: ActiveWrites;
   readonly #actions: OutcomeActions;
@@ -61,7 +65,8 @@ export class Pipeline {
   #stopping = false;
   #disposed = false;
   #gathered = 0;
-  #redeliveredAt = 0;
+  #aborting = false;
+  #tickedAt: number;
   #paused: { readonly reason: string; readonly at: number } | null = null;
   /** Both times of this turn of the loop: one reading serves all messages of a chunk. */
   #turn: { readonly at: number; readonly atNs: bigint } | null = null;
@@ -86,7 +91,9 @@ export class Pipeline {
       origin: () => this.#origin,
       changed,
     });
-    this.#fetching = new Fetching(source, flight, lanes, settings);
+    this.#redeliveries = new RedeliveryWait(lanes, parts.now);
+    this.#fetching = new Fetching(source, flight, lanes, settings, this.#redeliveries, parts.now);
+    this.#tickedAt = parts.now();
     this.#leases = new Leases(settings.heartbeat, settings.deadlines, settings.ordered);
     this.#writes = new ActiveWrites(settings.maxLeaseMs, settings.abortGraceMs);
     this.#actions = new OutcomeActions(parts, {
@@ -120,14 +127,15 @@ export class Pipeline {
     return this.#lastPosition?.pending ?? null;
   }
 
-  /** Monotonic ms of the newest redelivery; 0 before the first. */
-  get redeliveredAt(): number {
-    return this.#redeliveredAt;
+  /** Deliveries that are missing and come again. */
+  get redeliveries(): RedeliveryWait {
+    return this.#redeliveries;
   }
 
   /** Takes a delivery in (called by the source). */
   receive(message: ReceivedMessage, position: AckSubject, bytes: number, epoch: Epoch): void {
     const { flight, counters } = this.#parts;
+    this.#redeliveries.notice(position);
     this.#lastPosition = position;
     const held = flight.get(position.sequence);
     if (held !== undefined) {
@@ -139,7 +147,6 @@ export class Pipeline {
       return;
     }
     counters.received += 1;
-    if (position.count > 1) this.#redeliveredAt = this.#parts.now();
     this.#turn ??= { at: this.#parts.now(), atNs: this.#parts.nowNs() };
     const { at, atNs } = this.#turn;
     const envelope = envelopeOfDelivery(message, position, this.#origin, atNs);
@@ -149,7 +156,7 @@ export class Pipeline {
       bytes,
       epoch: epoch.number,
       at,
-      single: this.#isSuspect(position),
+      single: this.#isSuspect(position, envelope),
       rejection: inspectEnvelope(envelope),
       leaseMs: this.#leases.deadline(position.count),
       beatMs: this.#leases.interval(position.count),
@@ -170,6 +177,7 @@ export class Pipeline {
    * what has begun.
    */
   beginEpoch(epoch: Epoch): void {
+    this.#redeliveries.reset();
     const { flight, lanes, telemetry } = this.#parts;
     if (epoch.streamCreatedAt === this.#origin.streamCreatedAt) {
       telemetry.log("warn", "the consumer is a new one; earlier deliveries are written and not settled", { messages: flight.size });
@@ -214,6 +222,11 @@ export class Pipeline {
     return this.#parts.flight.messages === 0 && this.#writes.count === 0 && this.#parts.source.parkedMessages === 0;
   }
 
+  /** True when nothing is written and nothing waits to be: what is left here waits for the server. */
+  get onlySettles(): boolean {
+    return this.#writes.count === 0 && this.#parts.lanes.waiting().length === 0;
+  }
+
   /** Gives back what is unstarted (FW-RUN-28). */
   giveBackUnstarted(): void {
     this.#actions.giveBack(this.#parts.lanes.waiting());
@@ -224,7 +237,9 @@ export class Pipeline {
     this.#actions.giveBack([...this.#parts.flight.entries()].filter((entry) => entry.state === "held"));
   }
 
+  /** Ends every write by its signal; none begins any more. */
   abortWrites(): void {
+    this.#aborting = true;
     this.#writes.abortAll(this.#parts.now());
   }
 
@@ -235,9 +250,9 @@ export class Pipeline {
     if (this.#wake !== null) clearTimeout(this.#wake);
   }
 
-  #isSuspect(position: AckSubject): boolean {
+  #isSuspect(position: AckSubject, envelope: Envelope): boolean {
     if (this.#actions.isSingle(position.sequence)) return true;
-    return position.count > suspectDeliveries && !hasRetrySafety(this.#parts.sink());
+    return position.count > suspectDeliveries && !isSafeToRepeat(this.#parts.sink(), [envelope]);
   }
 
   /** Runs the pump once after the events of this turn of the loop. */
@@ -278,8 +293,10 @@ export class Pipeline {
     const { lanes, settings } = this.#parts;
     for (;;) {
       const batcher = this.#outage.writesSingly ? single : settings.batcher;
-      const free = this.#outage.slots(settings.slots) - this.#writes.count;
-      if (free <= 0) break;
+      // A stuck write keeps its slot, but a probe may be written beside it: else an outage would never end.
+      const taken = this.#outage.isOver ? this.#writes.count : this.#writes.count - this.#writes.stuck;
+      const free = this.#outage.slots(settings.slots) - taken;
+      if (free <= 0 || this.#aborting) break;
       const decision = decideBatch(batcher, lanes.ready(now, batcher), free, now, this.#stopping);
       if (decision.kind === "look_at") this.#wakeUpAt(decision.at);
       if (decision.kind !== "close") break;
@@ -296,31 +313,22 @@ export class Pipeline {
   }
 
   async #write(batch: FlightEntry[]): Promise<void> {
+    const { ordered, onPoison } = this.#parts.settings;
     const write = this.#writes.begin(batch, this.#parts.now());
-    let rejected = false;
-    for (const entry of batch) {
-      entry.state = "writing";
-      rejected ||= entry.rejection !== null;
-    }
-    // What a gate rejected is not written, but keeps its place in its lane until here.
-    const entries = rejected ? batch.filter((entry) => entry.rejection === null) : batch;
-    const envelopes = entries.map((entry) => entry.envelope as Envelope);
-    const result = envelopes.length === 0 ? nothingToWrite : await this.#ask(write, entries, envelopes);
+    for (const entry of batch) entry.state = "writing";
+    const { writable, refused, behind } = gateResult(batch, ordered && onPoison !== "dead_letter_and_continue");
+    for (const entry of behind) this.#actions.again(entry);
+    const envelopes = writable.map((entry) => entry.envelope as Envelope);
+    const result = envelopes.length === 0 ? nothingToWrite : await this.#ask(write, writable, envelopes);
     this.#writes.end(write);
-    if (write.abandoned) {
-      this.#actions.endAbandoned(batch);
-    } else {
-      const refused = rejected ? batch.filter((entry) => entry.rejection !== null) : [];
-      if (refused.length > 0)
-        this.#actions.apply(
-          refused,
-          refused.map(({ rejection }) => rejection),
-          false,
-        );
-      if (result.kind === "stored") this.#finishStored(entries);
-      else if (result.kind === "outcomes") this.#finish(entries, result.outcomes, envelopes);
-      else if (result.kind === "indivisible") this.#actions.applyIndivisible(entries);
-      else this.#fault(entries, result.error);
+    if (write.abandoned) this.#actions.endAbandoned(batch);
+    else {
+      const rejections = refused.map(({ rejection }) => rejection);
+      if (refused.length > 0) this.#actions.apply(refused, rejections, false);
+      if (result.kind === "stored") this.#finishStored(writable);
+      else if (result.kind === "outcomes") this.#finish(writable, result.outcomes, envelopes);
+      else if (result.kind === "indivisible") this.#actions.applyIndivisible(writable);
+      else this.#fault(writable, result.error);
     }
     this.#schedule();
   }
@@ -343,7 +351,7 @@ export class Pipeline {
 
   #finish(batch: readonly FlightEntry[], outcomes: readonly WriteOutcome[], envelopes: readonly Envelope[]): void {
     const failed = outcomes.some((outcome) => outcome !== null);
-    const reached = envelopes.length > 0 && !outcomes.some((outcome) => isOutage(outcome));
+    const reached = envelopes.length > 0 && !outcomes.some(isOutage);
     if (reached) this.#outage.end();
     this.#actions.apply(batch, outcomes, failed && isSafeToRepeat(this.#parts.sink(), envelopes));
   }
@@ -355,8 +363,10 @@ export class Pipeline {
   }
 
   #tick(): void {
-    const { flight, now, settings, settlement, source } = this.#parts;
+    const { flight, now, settings, settlement, source, telemetry } = this.#parts;
     const at = now();
+    if (at - this.#tickedAt >= blockedMs) telemetry.log("warn", "the event loop was blocked", { ms: at - this.#tickedAt });
+    this.#tickedAt = at;
     this.#leases.tick(flight, at, { extend: (entry) => settlement.extend(entry), lost: (entry) => this.#lostLease(entry) });
     for (const write of this.#writes.tick(at)) this.#actions.abandon(write.entries);
     if (this.#outage.isOver) this.#held.tick(at);
@@ -368,7 +378,7 @@ export class Pipeline {
   #lostLease(entry: FlightEntry): void {
     const { lanes, flight, telemetry } = this.#parts;
     telemetry.count("lost_leases_total");
-    if (!(lanes instanceof OrderedLanes) || entry.state !== "waiting") return;
+    if (!(lanes instanceof OrderedLanes) || entry.state !== "waiting" || this.#actions.isLastDelivery(entry)) return;
     const later = lanes.loseLease(entry);
     flight.release(entry);
     this.#actions.giveBackLater(later);
@@ -387,8 +397,4 @@ export class Pipeline {
       Math.max(0, Math.ceil(at - this.#parts.now())),
     );
   }
-}
-
-function isOutage(outcome: WriteOutcome): boolean {
-  return isErrorKind(outcome, "DestinationUnavailableError") || isErrorKind(outcome, "CredentialsError");
 }

@@ -16,6 +16,12 @@ import { checkedConfiguration, connectAtStart, preflight, type StartInput, start
 import { stopPipeline } from "./stop.js";
 
 const watchMs = 2000;
+/** Time between looks while ordered lanes wait. */
+const waitingMs = 100;
+/** Time one look may take before the next is due all the same. */
+const lookLimitMs = 10_000;
+/** Time beyond the longest deadline in which a redelivery may still arrive. */
+const redeliveryGraceMs = 3000;
 const onceMs = 50;
 /** Messages a lane waits for that are looked up in the stream at one look. */
 const awaitedChecks = 10;
@@ -62,7 +68,9 @@ class JetStreamRunner implements Runner {
     if (this.#state !== "created") throw new SinksError(`a runner starts once; this one is ${this.#state}`);
     this.#state = "starting";
     this.#startedAt = this.#clock.now();
-    this.#starting = this.#startInOrder(this.#startInput(signal));
+    const { onceTimeoutMs } = this.#options;
+    const limit = onceTimeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(onceTimeoutMs)]);
+    this.#starting = this.#startInOrder(this.#startInput(limit));
     await this.#starting;
   }
 
@@ -98,7 +106,7 @@ class JetStreamRunner implements Runner {
 
   async run(signal: AbortSignal = new AbortController().signal): Promise<RunSummary> {
     const running = this.#running;
-    if (running === null) throw new SinksError(`a runner runs after its start; this one is ${this.#state}`);
+    if (running === null || this.#state !== "running") throw new SinksError(`a runner runs after its start; this one is ${this.#state}`);
     running.source.start();
     running.pipeline.changed();
     await this.#untilEnd(running, signal);
@@ -149,12 +157,18 @@ class JetStreamRunner implements Runner {
     };
   }
 
+  /** The old sink stays in its place, stopped, until a fresh one has started. */
   async #renewSink(input: StartInput): Promise<void> {
-    const old = this.#sink as Sink;
-    await stopQuietly(old, this.#telemetry, stopLimit(this.#configuration));
+    await stopQuietly(this.#sink as Sink, this.#telemetry, stopLimit(this.#configuration));
     const fresh = this.#options.createSink();
+    try {
+      await fresh.start({ name: this.#sinkName, telemetry: this.#telemetry, signal: input.signal });
+      if (input.signal.aborted) throw new SinksError("the runner stops");
+    } catch (error) {
+      await stopQuietly(fresh, this.#telemetry, stopLimit(this.#configuration));
+      throw error;
+    }
     this.#sink = fresh;
-    await fresh.start({ name: this.#sinkName, telemetry: this.#telemetry, signal: input.signal });
   }
 
   /** Resolves at a stop, an abort, a failure, or the end of a `once` run. */
@@ -162,16 +176,17 @@ class JetStreamRunner implements Runner {
     const end = AbortSignal.any([signal, this.#stopped.signal, this.#failed.signal]);
     const once = this.#options.once === true ? this.#onceRun(running) : null;
     const until = this.#clock.now() + (this.#options.onceTimeoutMs ?? Number.POSITIVE_INFINITY);
-    const everyMs = once === null ? watchMs : onceMs;
+    const everyMs = (): number => (once !== null ? onceMs : lanesWait(running) ? waitingMs : watchMs);
     while (!end.aborted) {
-      const seen = await this.#look(running);
+      // A server that does not answer must not keep a stop waiting.
+      const seen = await Promise.race([this.#look(running), pause(lookLimitMs, end).then(() => false)]);
       const progress = seen ? once?.look() : undefined;
       if (progress?.ended) {
         if (progress.reason !== null) this.#fail(progress.reason);
         return;
       }
       if (once !== null && this.#clock.now() >= until) return this.#fail(`timed out after ${this.#options.onceTimeoutMs} ms`);
-      await pause(everyMs, end);
+      await pause(everyMs(), end);
     }
   }
 
@@ -200,8 +215,9 @@ class JetStreamRunner implements Runner {
   /** Lanes do not wait for what cannot come: a message that left the stream, or deliveries of a process long gone (FW-RUN-13). */
   async #lookAtLanes({ lanes, source, pipeline, settings }: Running): Promise<void> {
     if (!(lanes instanceof OrderedLanes) || !lanes.isWaiting) return;
-    const since = Math.max(pipeline.redeliveredAt, this.#startedAt);
-    if (lanes.barrier !== null && this.#clock.now() - since > longestDeadline(settings.deadlines)) lanes.barrier = null;
+    const waited = this.#clock.now() - pipeline.redeliveries.since;
+    if (lanes.barrier !== null && source.openPulls > 0 && waited > longestDeadline(settings.deadlines) + redeliveryGraceMs)
+      lanes.barrier = null;
     for (const sequence of lanes.awaited().slice(0, awaitedChecks)) {
       if ((await source.holds(sequence)) !== false) continue;
       this.#telemetry.count("awaited_messages_gone_total");
@@ -270,4 +286,8 @@ class JetStreamRunner implements Runner {
     const seconds = ((this.#endedAt ?? this.#clock.now()) - this.#startedAt) / 1000;
     return { received, stored, deadLettered, retried, held: heldTotal, seconds, complete: this.#failure === null, reason: this.#failure };
   }
+}
+
+function lanesWait({ lanes }: Running): boolean {
+  return lanes instanceof OrderedLanes && lanes.isWaiting;
 }

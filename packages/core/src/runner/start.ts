@@ -7,7 +7,7 @@ import { toSinkError } from "../error/to-sink-error.js";
 import { apiFault, describeApiFault } from "../source/api-fault.js";
 import { type Link, openLink } from "../source/link.js";
 import { pause } from "../source/pause.js";
-import { streamOfSubject } from "../source/publication.js";
+import { keepingFault, streamOfSubject } from "../source/publication.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
@@ -144,6 +144,8 @@ async function checkDeadLetterStream(link: Link, subject: string, expected: stri
       `dead_letter.stream: "${subject}" is captured by stream "${found}", not "${expected}"; correct one of the two`,
     );
   }
+  const fault = await keepingFault(link.manager, found);
+  if (fault !== null) throw new ConfigurationError(`dead_letter.subject: stream "${found}" ${fault}`);
 }
 
 /** Repeats what fails for want of an answer, until `start_timeout_ms` is over; anything else is thrown at once. */

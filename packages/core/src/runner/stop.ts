@@ -16,6 +16,8 @@ export interface StoppingParts {
 
 const lookMs = 5;
 const unpinMs = 1000;
+/** Time a stop waits for a server that takes no acks, when nothing but acks is left to do. */
+const settleWaitMs = 3000;
 
 /**
  * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time what is still
@@ -44,6 +46,11 @@ export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry
       telemetry.log("error", "leaving with writes that did not end; their messages are left to redelivery", {
         writes: pipeline.activeWrites,
       });
+      break;
+    }
+    if (aborted && pipeline.onlySettles) break;
+    if (!source.maySettle && pipeline.onlySettles && now >= at(settleWaitMs)) {
+      telemetry.log("warn", "leaving with acks that cannot be sent; stored messages are delivered again");
       break;
     }
     await pause(lookMs, leaving.signal);

@@ -10,7 +10,7 @@ import type { Confirmation } from "./confirmation.js";
 import { apiPrefix } from "./connection.js";
 import { findConsumer, readStream } from "./consumer.js";
 import { type Epoch, EpochGuard } from "./epoch.js";
-import { type Link, openLink, pinTimeout, pullExpiry } from "./link.js";
+import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
 import { pause } from "./pause.js";
 import { streamHolds } from "./publication.js";
 import { Puller } from "./pull.js";
@@ -28,6 +28,8 @@ export interface SourceEvents {
   /** The stream or consumer is another one than before: nothing fetched earlier may be settled. */
   epochChanged(epoch: Epoch): void;
   consumerSeen(consumer: ConsumerInfo): void;
+  /** This client has the pin now; another one may have had it before. */
+  pinned(): void;
   /** A delivery whose message does not fit the open pulls. */
   oversized(): void;
   /** Nothing can go on: `on_consumer_missing: exit`. */
@@ -118,10 +120,17 @@ export class JetStreamSource {
     return this.#puller !== null && this.#connected && this.#missing === null && this.#guard.trusted && this.#now() >= this.#pausedUntil;
   }
 
+  /** False while no ack can be sent: without a connection, or with the stream or consumer gone. */
+  get maySettle(): boolean {
+    return this.#connected && this.#missing === null;
+  }
+
   /** Begins to pull and to watch the connection. */
   start(): void {
     this.#puller = this.#newPuller();
-    void this.#watch(this.#link);
+    // A connection that was closed before this has no status to watch any more.
+    if (this.#link.connection.isClosed()) void this.#rebuild();
+    else void this.#watch(this.#link);
   }
 
   /**
@@ -205,7 +214,7 @@ export class JetStreamSource {
   /** Lets a pinned consumer go to the next client at once (FW-RUN-12). */
   async unpin(): Promise<void> {
     const { group, manager } = this.#link;
-    if (group === null) return;
+    if (group === null || this.#puller?.pinned !== true) return;
     const { stream, consumer } = this.#configuration.nats;
     await manager.consumers.unpin(stream, consumer, group);
   }
@@ -238,6 +247,10 @@ export class JetStreamSource {
         delivered: (message, position, bytes) => this.#receive(message, position, bytes),
         ended: () => this.#events.roomChanged(),
         doubt: (reason) => this.doubt(reason),
+        pinned: () => {
+          this.#events.pinned();
+          this.doubt("pinned");
+        },
         tooLarge: () => this.#events.oversized(),
         refused: (limit) => {
           this.#pausedUntil = this.#now() + refusedPauseMs;
@@ -285,7 +298,7 @@ export class JetStreamSource {
     let wait = checkPauseMs.first;
     while (!this.#closing.signal.aborted) {
       try {
-        const link = await openLink(this.#configuration);
+        const link = await reopenLink(this.#configuration, this.#link);
         if (this.#closing.signal.aborted) return await link.connection.close();
         this.#link = link;
         this.#puller = this.#newPuller();
@@ -342,15 +355,16 @@ export class JetStreamSource {
   }
 
   #settle(mark: number, streamCreatedAt: string | null, consumerCreatedAt: string): void {
+    const before = this.#guard.current;
     const changed = this.#guard.settle(mark, streamCreatedAt, consumerCreatedAt);
     const parked = this.#parked;
-    if (changed) {
-      // They may belong to either epoch; unsettled, the server delivers again what is of the new one.
+    if (changed) this.#events.epochChanged(this.#guard.current);
+    if (changed || this.#guard.trusted) {
       this.#parked = [];
-      this.#events.epochChanged(this.#guard.current);
-    } else if (this.#guard.trusted) {
-      this.#parked = [];
-      for (const { message, position, bytes } of parked) this.#events.delivered(message, position, bytes, this.#guard.current);
+      // After a change they may belong to either epoch. Of another stream they are dropped; of the same they are written under
+      // the old epoch, and so never settled: the server delivers again what is of the new one.
+      const sameStream = streamCreatedAt === before.streamCreatedAt;
+      if (sameStream) for (const { message, position, bytes } of parked) this.#events.delivered(message, position, bytes, before);
     }
     if (this.#guard.trusted) this.#events.roomChanged();
   }

@@ -33,16 +33,31 @@ export function pinTimeout(configuration: Configuration): number {
 }
 
 /** Connects and binds once; on any failure the connection is closed again. */
-export async function openLink(configuration: Configuration): Promise<Link> {
+export function openLink(configuration: Configuration): Promise<Link> {
+  return connected(configuration, async (manager, features) => {
+    const wanted = priorityGroup(configuration, features.priorityGroups);
+    const bound = await ensureConsumer(manager, configuration, features, wanted, pinTimeout(configuration));
+    const group = wanted !== null && bound.consumer.config.priority_groups?.includes(wanted) ? wanted : null;
+    return { bound, group };
+  });
+}
+
+/** Connects again under way; what became of the consumer is found out by the check that follows, and never made here. */
+export function reopenLink(configuration: Configuration, { bound, group }: Link): Promise<Link> {
+  return connected(configuration, async () => ({ bound, group }));
+}
+
+async function connected(
+  configuration: Configuration,
+  bind: (manager: JetStreamManager, features: ServerFeatures) => Promise<Pick<Link, "bound" | "group">>,
+): Promise<Link> {
   const connection = await openConnection(configuration);
   try {
     const prefix = apiPrefix(configuration.nats);
     const options = { apiPrefix: prefix, timeout: requestTimeoutMs, checkAPI: false };
     const manager = await jetstreamManager(connection, options);
     const features = serverFeatures(connection.info?.version ?? "0.0.0");
-    const wanted = priorityGroup(configuration, features.priorityGroups);
-    const bound = await ensureConsumer(manager, configuration, features, wanted, pinTimeout(configuration));
-    const group = wanted !== null && bound.consumer.config.priority_groups?.includes(wanted) ? wanted : null;
+    const { bound, group } = await bind(manager, features);
     const inbox = createInbox(configuration.nats.inbox_prefix);
     return {
       connection,

@@ -1,6 +1,7 @@
-import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import { JetStreamApiError, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import { headers as newHeaders } from "@nats-io/transport-node";
-import { apiFault } from "./api-fault.js";
+import { DeadLetterError, SizePolicyViolationError } from "../error/errors.js";
+import { apiFault, describeApiFault } from "./api-fault.js";
 
 /** The server's word on a publication. */
 export interface Publication {
@@ -10,7 +11,13 @@ export interface Publication {
   readonly duplicate: boolean;
 }
 
-/** Publishes to a stream with an id; resolves with the server's acknowledgement, rejects when none came. */
+/** The stream's own limit on one message is exceeded. */
+const messageTooLarge = 10054;
+
+/**
+ * Publishes to a stream with an id; resolves with the server's acknowledgement. Rejects with `SizePolicyViolationError` when
+ * the stream takes no message of this size, and with `DeadLetterError` when no acknowledgement came.
+ */
 export async function publishWithId(
   client: JetStreamClient,
   subject: string,
@@ -21,8 +28,19 @@ export async function publishWithId(
 ): Promise<Publication> {
   const natsHeaders = newHeaders();
   for (const [name, value] of headers) natsHeaders.append(name, value);
-  const acknowledgement = await client.publish(subject, body, { headers: natsHeaders, msgID: id, timeout: timeoutMs, retries: 1 });
-  return { stream: acknowledgement.stream, sequence: acknowledgement.seq, duplicate: acknowledgement.duplicate };
+  try {
+    const { stream, seq, duplicate } = await client.publish(subject, body, {
+      headers: natsHeaders,
+      msgID: id,
+      timeout: timeoutMs,
+      retries: 1,
+    });
+    return { stream, sequence: seq, duplicate };
+  } catch (error) {
+    const reason = describeApiFault(error);
+    if (error instanceof JetStreamApiError && error.code === messageTooLarge) throw new SizePolicyViolationError(reason, { cause: error });
+    throw new DeadLetterError(reason, { cause: error });
+  }
 }
 
 /** Name of the stream that captures a literal subject; null when none does. */
@@ -50,4 +68,15 @@ export async function streamHoldsId(
 /** True when the stream holds a message at this sequence now. */
 export async function streamHolds(manager: JetStreamManager, stream: string, sequence: number): Promise<boolean> {
   return (await manager.streams.getMessage(stream, { seq: sequence })) !== null;
+}
+
+/** Why a stream does not keep what is published to it; null when it does, or when we may not read it. */
+export async function keepingFault(manager: JetStreamManager, stream: string): Promise<string | null> {
+  try {
+    const { config } = await manager.streams.info(stream);
+    if (config.retention === "interest") return "keeps messages only while a consumer wants them; use retention limits or workqueue";
+    return config.no_ack ? "acknowledges nothing (no_ack); dead letters need an acknowledgement" : null;
+  } catch {
+    return null;
+  }
 }

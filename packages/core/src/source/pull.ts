@@ -22,6 +22,8 @@ export interface PullEvents {
   doubt(reason: string): void;
   /** The consumer's own limits refused a pull. */
   refused(limit: string): void;
+  /** A message brought a pin that this client did not have. */
+  pinned(): void;
   /** The next message is larger than the room of the pull that was open. */
   tooLarge(): void;
 }
@@ -110,6 +112,11 @@ export class Puller {
   /** Bytes that open pulls may still bring. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** True while this client has the pin. */
+  get pinned(): boolean {
+    return this.#pin !== null;
   }
 
   get open(): number {
@@ -213,6 +220,7 @@ export class Puller {
 
   #readPin(message: Msg): void {
     this.#pin = headersOf(message)?.get("Nats-Pin-Id") || null;
+    if (this.#pin !== null) this.#events.pinned();
   }
 
   #status(pull: OpenPull, message: Msg): void {

@@ -77,8 +77,6 @@ export class PipelineRun {
   #watch: ConsumerWatch;
   readonly #settings: PipelineSettings;
   readonly #writing = new Set<string>();
-  /** Last sequence delivered to a process that died. */
-  #diedAt = 0;
   readonly #server: NodeJS.Timeout;
 
   constructor(scenario: Scenario) {
@@ -98,7 +96,7 @@ export class PipelineRun {
     for (const { kind, key, ms } of this.#scenario.steps) {
       if (kind === "publish") this.stream.store(`events.${key}`);
       if (kind === "hurry") this.stream.hurry(ms);
-      if (kind === "disconnect") this.stream.disconnect();
+      if (kind === "disconnect") this.disconnect();
       if (kind === "reconnect") this.stream.reconnect();
       if (kind === "resume") this.pipeline.resume();
       if (kind === "kill") this.kill();
@@ -113,7 +111,8 @@ export class PipelineRun {
     for (let left = ms; left > 0; left -= 500) {
       await vi.advanceTimersByTimeAsync(Math.min(left, 500));
       if (this.#watch.see(this.stream.reading(), 0)) this.pipeline.changed();
-      const room = maxMessages + (this.#settings.ordered ? 2 : 1) * this.#scenario.batchSize;
+      // What an ordered lane misses is asked for room or not, and held messages come back on top of what is here.
+      const room = 2 * maxMessages + this.#scenario.batchSize;
       if (this.flight.messages > room) this.broken.push(`${this.flight.messages} messages in the flight`);
     }
   }
@@ -131,10 +130,14 @@ export class PipelineRun {
     return null;
   }
 
+  disconnect(): void {
+    this.stream.disconnect();
+    this.pipeline.redeliveries.begin();
+  }
+
   recreateStream(): void {
     this.stream.recreateStream();
     this.destination.beginStream(this.stream.streamCreatedAt);
-    this.#diedAt = 0;
   }
 
   /** The process dies as by SIGKILL, with its writes, and another one takes over. */
@@ -148,10 +151,9 @@ export class PipelineRun {
     this.lanes = this.#newLanes();
     this.leaving = new AbortController();
     this.#watch = new ConsumerWatch(this.flight, this.lanes);
-    const { num_ack_pending: pending, delivered } = this.stream.reading();
-    this.#diedAt = Math.max(this.#diedAt, Number(delivered.stream_seq));
-    if (this.lanes instanceof OrderedLanes && pending > 0) this.lanes.barrier = delivered.stream_seq;
+    this.#watch.see(this.stream.reading(), 0);
     this.pipeline = this.#newPipeline();
+    if (this.stream.reading().num_ack_pending > 0) this.pipeline.redeliveries.begin();
     this.pipeline.changed();
   }
 
@@ -214,14 +216,13 @@ export class PipelineRun {
   }
 
   /**
-   * In an ordered pipeline a message is stored after every earlier one of its key, or after that one was condemned. What was
-   * delivered to a process that died comes again in the order in which its leases run out, which is not promised to be this one.
+   * In an ordered pipeline a message is stored after every earlier one of its key, or after that one was condemned. Once the
+   * server has given up messages at the delivery limit it counts fewer than are here, and what is missing cannot be told.
    */
   #checkOrder(sequence: number): void {
-    if (!this.#settings.ordered) return;
     const { stream, destination } = this;
+    if (!this.#settings.ordered || stream.exceeded.size > 0) return;
     const key = this.#key(stream.subjectOf(sequence));
-    if (sequence <= this.#diedAt) return;
     for (let earlier = 1; earlier < sequence; earlier += 1) {
       if (this.#key(stream.subjectOf(earlier)) !== key) continue;
       const decided =

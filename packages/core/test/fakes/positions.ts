@@ -9,6 +9,9 @@ export interface PositionFields {
   readonly pending?: number;
 }
 
+/** When every message was stored, as the stream writes it; the ack subjects say the same in ns. */
+export const messageTime = "2023-11-14T22:13:20Z";
+
 /** The text of an ack subject in the short form. */
 export function ackText({ sequence, count = 1, consumerSequence = sequence, pending = 0 }: PositionFields): string {
   return `$JS.ACK.EVENTS.sink.${count}.${sequence}.${consumerSequence}.1700000000000000000.${pending}`;

@@ -6,7 +6,7 @@ import type { Confirmation } from "../../src/source/confirmation.js";
 import type { ConsumerState } from "../../src/source/consumer.js";
 import type { Epoch } from "../../src/source/epoch.js";
 import type { JetStreamSource } from "../../src/source/jetstream-source.js";
-import { positionOf } from "./positions.js";
+import { messageTime, positionOf } from "./positions.js";
 
 interface Pending {
   count: number;
@@ -174,7 +174,7 @@ export class SimulatedStream implements AckPort {
       num_ack_pending: this.#pending.size,
       num_pending: this.subjects.length - this.#next + 1,
       num_waiting: 0,
-      ack_floor: { consumer_seq: 0, stream_seq: 0 },
+      ack_floor: { consumer_seq: 0, stream_seq: this.#ackFloor() },
       delivered: { consumer_seq: this.#consumerSequence, stream_seq: this.#next - 1 },
       config: { max_ack_pending: 1000 },
     } as ConsumerState;
@@ -227,11 +227,23 @@ export class SimulatedStream implements AckPort {
     } as unknown as JetStreamSource;
   }
 
+  /** The highest sequence up to which everything that was delivered is settled. */
+  #ackFloor(): number {
+    const pending = [...this.#pending.keys()];
+    return pending.length > 0 ? Math.min(...pending) - 1 : this.#next - 1;
+  }
+
   /** Answers do not come in the order of the questions. */
   async #stored(sequence: number): Promise<StoredMsg | null> {
     await new Promise((resolve) => setTimeout(resolve, (sequence % 3) * 30));
     return this.connected && !this.unreadable.has(sequence)
-      ? ({ subject: this.subjectOf(sequence), seq: sequence, data: new Uint8Array(1), header: undefined } as unknown as StoredMsg)
+      ? ({
+          subject: this.subjectOf(sequence),
+          seq: sequence,
+          timestamp: messageTime,
+          data: new Uint8Array(1),
+          header: undefined,
+        } as unknown as StoredMsg)
       : null;
   }
 

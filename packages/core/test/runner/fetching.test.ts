@@ -13,6 +13,10 @@ class AskedSource {
   parkedMessages = 0;
   pinned = 0;
 
+  get openPulls(): number {
+    return this.pulls.length;
+  }
+
   get openMessages(): number {
     return this.pulls.reduce((sum, [messages]) => sum + messages, 0);
   }
@@ -31,14 +35,16 @@ class AskedSource {
 }
 
 function fetchingOf(lanes: Lanes = new FreeLanes()) {
+  const time = { now: 0, since: 0 };
   const source = new AskedSource();
   const flight = new Flight();
   const settings = pipelineSettingsOf({
     maxMessages: 25,
     maxBytes: 100_000,
-    deadlines: { ackWaitMs: 1, backoffMs: [], maxDeliver: null, maxAckPending: 40 },
+    deadlines: { ackWaitMs: 1000, backoffMs: [], maxDeliver: null, maxAckPending: 40 },
   });
-  return { source, flight, fetching: new Fetching(source as unknown as JetStreamSource, flight, lanes, settings) };
+  const fetching = new Fetching(source as unknown as JetStreamSource, flight, lanes, settings, time, () => time.now);
+  return { source, flight, time, fetching };
 }
 
 describe("fetching", () => {
@@ -66,15 +72,44 @@ describe("fetching", () => {
     expect(source.openMessages).toBe(10);
   });
 
-  test("FW-RUN-13 room for one batch is kept while a lane waits for a redelivery, however full the flight is", () => {
+  test("FW-RUN-13 the room of what is missing is not given to later messages, but a batch may always come: it may be due already", () => {
     const lanes = new OrderedLanes(() => "", true);
-    const { source, flight, fetching } = fetchingOf(lanes);
-    for (let sequence = 1; sequence <= 25; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
-    fetching.refill(false);
-    expect(source.pulls).toEqual([]);
-    lanes.barrier = 10;
-    fetching.refill(false);
-    expect(source.openMessages).toBe(10);
+    for (const [missing, asked] of [
+      [0, 20],
+      [8, 17],
+      [15, 10],
+      [500, 10],
+    ] as const) {
+      const { source, fetching } = fetchingOf(lanes);
+      lanes.barrier = 0;
+      lanes.elsewhere = missing;
+      fetching.refill(false);
+      expect(source.openMessages).toBe(asked);
+    }
+  });
+
+  test("FW-RUN-13 a flight full of later messages does not keep out the missing ones: they are asked for once they must be due", () => {
+    const lanes = new OrderedLanes(() => "", true);
+    const { source, flight, time, fetching } = fetchingOf(lanes);
+    for (let sequence = 1; sequence <= 30; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    lanes.barrier = 0;
+    lanes.elsewhere = 40;
+    time.since = 500;
+    const askedAt = (now: number): number => {
+      source.pulls.length = 0;
+      time.now = now;
+      fetching.refill(false);
+      return source.openMessages;
+    };
+    expect([askedAt(1499), askedAt(1500)]).toEqual([0, 10]);
+    // Nothing of it came: not again before the longest deadline. Something came: the rest is due as well.
+    expect([askedAt(1600), askedAt(2500), askedAt(2600)]).toEqual([0, 10, 0]);
+    lanes.elsewhere = 35;
+    expect(askedAt(2700)).toBe(10);
+    // New ones came all the same: as many again as the limit and a batch, and no more.
+    for (let sequence = 31; sequence <= 60; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    lanes.elsewhere = 30;
+    expect(askedAt(99_000)).toBe(0);
   });
 
   test("FW-RUN-33 FW-RUN-06 nothing is asked while no pull may be sent", () => {

@@ -6,6 +6,7 @@ import { HeldMessages } from "../../src/runner/held-messages.js";
 import { FreeLanes, OrderedLanes } from "../../src/runner/lanes.js";
 import { silentTelemetry } from "../../src/telemetry/port.js";
 import { arrivalOf } from "../fakes/entries.js";
+import { messageTime } from "../fakes/positions.js";
 
 const origin = createEnvelopeOrigin({
   stream: "EVENTS",
@@ -55,8 +56,8 @@ class Holding {
     return [...this.#asked.keys()];
   }
 
-  async answer(sequence: number, there = true): Promise<void> {
-    const stored = { subject: "events.a", seq: sequence, data: new Uint8Array([7]), header: undefined } as unknown as StoredMsg;
+  async answer(sequence: number, there = true, timestamp = messageTime): Promise<void> {
+    const stored = { subject: "events.a", seq: sequence, timestamp, data: new Uint8Array([7]), header: undefined } as unknown as StoredMsg;
     this.#asked.get(sequence)?.(there ? stored : null);
     this.#asked.delete(sequence);
     await new Promise(setImmediate);
@@ -132,6 +133,15 @@ describe("trying again", () => {
       await holding.answer(1);
       expect(entry.state).toBe("waiting");
     }
+  });
+
+  test("FW-RUN-33 another message at its sequence is not taken for it: the stream may be another one by now", async () => {
+    const holding = new Holding();
+    const entry = holding.hold(1, "permanent");
+    entry.envelope = null;
+    holding.held.resume();
+    await holding.answer(1, true, "2026-02-02T00:00:00Z");
+    expect([entry.state, entry.envelope]).toEqual(["held", null]);
   });
 
   test("FW-RUN-38 it is asked for once, however many ticks come before the answer", async () => {

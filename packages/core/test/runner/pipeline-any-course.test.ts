@@ -47,7 +47,7 @@ const writes: fc.Arbitrary<PlannedWrite[]> = fc.array(
     ),
     fates: fc.array(fates, { minLength: 1, maxLength: 5 }),
   }),
-  { maxLength: 15 },
+  { maxLength: 15, size: "max" },
 );
 
 const scenarios: fc.Arbitrary<Scenario> = fc.record({
@@ -83,7 +83,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
       key: fc.constantFrom("a", "b", "c"),
       ms: fc.constantFrom(1, 50, 400, 1100),
     }),
-    { maxLength: 40 },
+    { maxLength: 40, size: "max" },
   ),
 });
 

@@ -195,12 +195,71 @@ describe("the connection", () => {
   test("FW-RUN-25 acks that were lost with it are sent again after it came back", async () => {
     const run = begin({ writes: [write("void", 100)] }, "events.a");
     await run.pass(50);
-    run.stream.disconnect();
+    run.disconnect();
     await run.pass(300);
     expect([run.destination.stored.size, run.stream.acked.size]).toEqual([1, 0]);
     run.stream.reconnect();
     await run.pass(300);
     expect([texts(run.stream.acked), run.destination.batches.length]).toEqual([[1], 1]);
+  });
+});
+
+describe("lost leases", () => {
+  test("FW-RUN-17 FW-RUN-37 a message that is being written while its lease runs out is not written again", async () => {
+    const run = begin({ ordering: "strict", writes: [write("void", 1150)] }, "events.a");
+    await run.pass(50);
+    run.disconnect();
+    await run.pass(1060);
+    run.stream.reconnect();
+    await run.pass(1000);
+    expect([run.destination.batches, texts(run.stream.acked), run.stream.deliveries]).toEqual([[[1]], [1], 2]);
+  });
+
+  test("FW-RUN-13 messages that wait give their place back at once and come again in their order", async () => {
+    const run = begin({ ordering: "strict", batchSize: 1, writes: [write("void", 1150)] }, "events.a", "events.a", "events.a");
+    await run.pass(50);
+    run.disconnect();
+    await run.pass(1080);
+    expect([...run.flight.entries()].map(({ sequence }) => sequence)).toEqual([1]);
+    run.stream.reconnect();
+    await run.pass(1500);
+    expect([run.broken, run.destination.batches, texts(run.stream.acked)]).toEqual([[], [[1], [2], [3]], [1, 2, 3]]);
+  });
+});
+
+describe("another epoch", () => {
+  test("FW-RUN-33 what a new consumer of the same stream delivers again while it is written is acked there, not written again", async () => {
+    const run = begin({ writes: [write("void", 600)] }, "events.a");
+    await run.pass(100);
+    run.stream.recreateConsumer();
+    await run.pass(1000);
+    expect([run.destination.batches, run.stream.verbs.filter((verb) => verb.startsWith("+ACK"))]).toEqual([
+      [[1]],
+      ["+ACK 1 of delivery 1"],
+    ]);
+    expect([run.stream.deliveries, texts(run.stream.acked)]).toEqual([1, [1]]);
+  });
+
+  test("FW-RUN-33 of a new stream nothing is taken for a message of the old one, and nothing of the old one is begun or settled", async () => {
+    const run = begin({ ordering: "strict", slots: 2, batchSize: 1, writes: [write("void", 900)] }, "events.a", "events.b");
+    await run.pass(100);
+    run.recreateStream();
+    run.stream.store("events.new");
+    await run.pass(500);
+    // The old write is still under way, about a sequence that is another message by now.
+    expect([run.broken, texts(run.stream.acked)]).toEqual([[], []]);
+    await run.pass(1500);
+    expect([run.broken, texts(run.stream.acked), run.destination.batches]).toEqual([[], [1], [[1], [1]]]);
+    expect([run.flight.size, run.stream.verbs.filter((verb) => verb.startsWith("+ACK"))]).toEqual([0, ["+ACK 1 of delivery 1"]]);
+  });
+
+  test("FW-RUN-33 an old write that is still under way blocks no lane of the new stream", async () => {
+    const run = begin({ ordering: "per_key", slots: 2, batchSize: 1, writes: [write("void", 900)] }, "events.a");
+    await run.pass(100);
+    run.recreateStream();
+    run.stream.store("events.a");
+    await run.pass(500);
+    expect([texts(run.stream.acked), run.pipeline.activeWrites]).toEqual([[1], 1]);
   });
 });
 

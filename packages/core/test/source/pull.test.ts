@@ -33,6 +33,7 @@ function pulling(overrides: Partial<PullSettings> = {}) {
       doubt: (reason) => told.push(`doubt ${reason}`),
       refused: (limit) => told.push(`refused ${limit}`),
       tooLarge: () => told.push("too large"),
+      pinned: () => told.push("pinned"),
     },
     () => performance.now() + blockedMs,
   );
@@ -121,6 +122,7 @@ describe("deliveries", () => {
         doubt: () => undefined,
         refused: () => undefined,
         tooLarge: () => undefined,
+        pinned: () => undefined,
       },
       () => 0,
     );

@@ -39,7 +39,7 @@ export interface Wire extends AsyncDisposable {
 const verbNames = { "+ACK": "ack", "-NAK": "nak", "+TERM": "term", "+WPI": "working" } as const;
 
 /** Reads an ack verb out of an operation; null for anything else. */
-export function ackVerb(frame: SeenFrame): SeenVerb | null {
+function ackVerb(frame: SeenFrame): SeenVerb | null {
   if (!frame.subject.startsWith("$JS.ACK.")) return null;
   const [word = "", ...rest] = frame.text.split(" ");
   const verb = verbNames[word as keyof typeof verbNames];
