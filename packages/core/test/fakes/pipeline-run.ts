@@ -225,8 +225,7 @@ export class PipelineRun {
     const key = this.#key(stream.subjectOf(sequence));
     for (let earlier = 1; earlier < sequence; earlier += 1) {
       if (this.#key(stream.subjectOf(earlier)) !== key) continue;
-      const decided =
-        destination.stored.has(earlier) || destination.refused.has(earlier) || this.condemned.has(earlier) || stream.exceeded.has(earlier);
+      const decided = destination.stored.has(earlier) || destination.refused.has(earlier) || this.condemned.has(earlier);
       if (!decided) this.broken.push(`${sequence} stored before ${earlier}`);
     }
   }

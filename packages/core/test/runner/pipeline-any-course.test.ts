@@ -102,7 +102,7 @@ describe("any course of things", () => {
           run.dispose();
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   }, 120_000);
 });
