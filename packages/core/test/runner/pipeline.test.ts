@@ -225,6 +225,20 @@ describe("lost leases", () => {
     await run.pass(1500);
     expect([run.broken, run.destination.batches, texts(run.stream.acked)]).toEqual([[], [[1], [2], [3]], [1, 2, 3]]);
   });
+
+  test("FW-RUN-13 later messages whose leases still last are given back with the lost one", async () => {
+    const run = begin({ ordering: "strict", batchSize: 1, writes: [write("void", 1000)] }, "events.a", "events.a");
+    await run.pass(600);
+    run.stream.store("events.a");
+    await run.pass(30);
+    expect(run.flight.get(3)?.leaseUntil).toBeGreaterThan(run.flight.get(2)?.leaseUntil ?? 0);
+    run.disconnect();
+    await run.pass(890);
+    expect([...run.flight.entries()].map(({ sequence }) => sequence)).toEqual([1]);
+    run.stream.reconnect();
+    await run.pass(2000);
+    expect([run.broken, texts(run.stream.acked)]).toEqual([[], [1, 2, 3]]);
+  });
 });
 
 describe("another epoch", () => {
