@@ -74,6 +74,8 @@ export function assemble(input: AssembleInput): Running {
   const see = (consumer: ConsumerState): boolean => {
     ackedFloor?.see(consumer.ack_floor);
     adoptConsumer(settings, configuration, consumer);
+    // A stream that was made again has another consumer, too: no ack goes out before both were read.
+    if (source.epoch.trusted && consumer.created !== source.epoch.current.consumerCreatedAt) source.doubt("another consumer");
     return watch.see(consumer, source.openPulls, describeDrift(configuration, source.link.group, consumer));
   };
   const source: JetStreamSource = new JetStreamSource(
@@ -195,10 +197,11 @@ function ackPort(source: JetStreamSource): AckPort {
       return source.epoch.current.number;
     },
     get trusted() {
-      return source.epoch.trusted;
+      return source.trusted;
     },
     publish: (subject, verb) => source.publish(subject, verb),
     confirm: (subject, verb, timeoutMs) => source.confirm(subject, verb, timeoutMs),
+    doubt: (reason) => source.doubt(reason),
     whenSettling: (signal) => source.whenSettling(signal),
   };
 }

@@ -11,6 +11,8 @@ export interface AckPort {
   readonly trusted: boolean;
   publish(subject: string, verb: Uint8Array): void;
   confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation>;
+  /** Has the epoch read again before the next ack. */
+  doubt(reason: string): void;
   /** Resolves true when acks may be sent (connected, epoch read); false when `signal` aborted first. */
   whenSettling(signal: AbortSignal): Promise<boolean>;
 }
@@ -102,6 +104,7 @@ export class Settlement {
       if (current.length === 0 || (await this.#attempt(current, verb))) return current.length === entries.length;
       this.#telemetry.count("unconfirmed_acks_total", current.length);
       this.#unconfirmed.add(entries);
+      this.#port.doubt("unconfirmed acks");
     }
     this.#telemetry.log("warn", "acks stayed unconfirmed; left to redelivery", { messages: entries.length });
     return false;

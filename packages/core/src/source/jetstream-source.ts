@@ -9,34 +9,14 @@ import { describeApiFault } from "./api-fault.js";
 import type { Confirmation } from "./confirmation.js";
 import { apiPrefix } from "./connection.js";
 import { findConsumer, readStream } from "./consumer.js";
-import { type Epoch, EpochGuard } from "./epoch.js";
+import { EpochGuard } from "./epoch.js";
 import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
 import { pause } from "./pause.js";
 import { streamHolds } from "./publication.js";
 import { Puller } from "./pull.js";
 import { recreateConsumer } from "./recreate.js";
 import type { SequenceNumber } from "./sequence.js";
-
-/** What the source tells the runner; calls are synchronous. */
-export interface SourceEvents {
-  delivered(message: Msg, position: AckSubject, bytes: number, epoch: Epoch): void;
-  /** Room came free or may be used again. */
-  roomChanged(): void;
-  connection(connected: boolean): void;
-  /** What is missing on the server, or null when all is there again. */
-  missing(what: "stream" | "consumer" | null): void;
-  /** The stream or consumer is another one than before: nothing fetched earlier may be settled. */
-  epochChanged(epoch: Epoch): void;
-  consumerSeen(consumer: ConsumerInfo): void;
-  /** This client has the pin now; another one may have had it before. */
-  pinned(): void;
-  /** A delivery whose message does not fit the open pulls. */
-  oversized(): void;
-  /** Nothing can go on: `on_consumer_missing: exit`. */
-  failed(reason: string): void;
-  /** Highest sequence below which every delivered message was acked by this process; 0 when unknown. */
-  ackedBelow(): SequenceNumber;
-}
+import type { SourceEvents } from "./source-events.js";
 
 interface Parked {
   readonly message: Msg;
@@ -47,6 +27,8 @@ interface Parked {
 const checkPauseMs: { readonly first: number; readonly last: number } = { first: 50, last: 2000 };
 const refusedPauseMs = 1000;
 const idleCheckMs = 30_000;
+/** Time without a tick after which the epoch must be read before the next ack. */
+const stoodStillMs = 1000;
 
 /**
  * The JetStream side of a running pipeline: pulls, the state of the connection, and the epoch (FW-RUN-06, FW-RUN-33).
@@ -66,6 +48,7 @@ export class JetStreamSource {
   #checking = false;
   #pausedUntil = 0;
   #pinPullAt = 0;
+  #tickedAt: number;
   #verifiedAt: number;
   #parked: Parked[] = [];
   #missing: "stream" | "consumer" | null = null;
@@ -79,6 +62,7 @@ export class JetStreamSource {
     this.#link = link;
     this.#guard = new EpochGuard(link.bound.stream?.created ?? null, link.bound.consumer.created);
     this.#verifiedAt = now();
+    this.#tickedAt = this.#verifiedAt;
   }
 
   get link(): Link {
@@ -172,8 +156,22 @@ export class JetStreamSource {
     void this.#check();
   }
 
+  /**
+   * True when acks may be sent now. A process that stood still for a while cannot know what became of the stream meanwhile:
+   * it asks first (FW-RUN-33).
+   */
+  get trusted(): boolean {
+    const now = this.#now();
+    if (now - this.#tickedAt >= stoodStillMs) {
+      this.#tickedAt = now;
+      this.doubt("the process stood still");
+    }
+    return this.#guard.trusted;
+  }
+
   /** Called now and then: reads the epoch again when no pull has been open for long. */
   tick(now: number): void {
+    this.#tickedAt = now;
     if (this.openPulls > 0) this.#verifiedAt = now;
     else if (this.#guard.trusted && now - this.#verifiedAt >= idleCheckMs) {
       this.#verifiedAt = now;

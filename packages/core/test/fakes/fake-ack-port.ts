@@ -17,6 +17,7 @@ export class FakeAckPort implements AckPort {
   generation = 1;
   epochNumber = 1;
   trusted = true;
+  readonly doubts: string[] = [];
   /** Called before each send; may throw or change the port. */
   beforeSend: (sent: SentVerb) => void = () => undefined;
   /** Answer to each confirmation. */
@@ -26,6 +27,10 @@ export class FakeAckPort implements AckPort {
     this.trusted = true;
     return true;
   };
+
+  doubt(reason: string): void {
+    this.doubts.push(reason);
+  }
 
   publish(subject: string, verb: Uint8Array): void {
     this.#send({ subject, verb: decoder.decode(verb), confirmed: false });

@@ -180,6 +180,10 @@ export class SimulatedStream implements AckPort {
     } as ConsumerState;
   }
 
+  doubt(): void {
+    // The simulated stream is never made again: every doubt is answered at once.
+  }
+
   publish(subject: string, verb: Uint8Array): void {
     if (this.connected) this.#take(subject, decoder.decode(verb));
   }
