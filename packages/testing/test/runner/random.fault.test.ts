@@ -91,7 +91,7 @@ describe.concurrent("FW-RUN-13 FW-RUN-22 FW-RUN-25 seeded runs with failures of 
     test(`seed ${seed}: everything is stored or dead-lettered, no ack goes first, orders are kept`, async () => {
       const random = new SeededRandom(seed);
       const ordering = random.pick(["none", "per_key", "strict"]);
-      const retention = random.pick(["limits", "workqueue"]);
+      const retention = random.pick(["limits", "workqueue"] as const);
       const batch_size = random.pick([1, 7, 40]);
       await using stage = await Stage.open(nats.url, { deadLetters: true, stream: { retention } });
       await using wire = await startWire(nats.port);
