@@ -54,7 +54,8 @@ export class ConsumerWatch {
     if (!this.#lanes.isWaiting) return false;
     if (this.#lanes.elsewhere > 0) return false;
     this.#lanes.barrier = null;
-    for (const sequence of this.#lanes.awaited()) this.#lanes.giveUp(sequence);
+    // What this consumer has not delivered yet is still to come: it may be a new one, behind the old.
+    for (const sequence of this.#lanes.awaited()) if (sequence <= info.delivered.stream_seq) this.#lanes.giveUp(sequence);
     return true;
   }
 }

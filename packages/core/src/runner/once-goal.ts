@@ -10,6 +10,11 @@ export interface OnceFacts {
   /** Messages here that are neither settled nor held. */
   readonly unsettledHere: number;
   readonly heldHere: number;
+  /** Last sequence the consumer has delivered. */
+  readonly delivered: SequenceNumber;
+  /** Up to the goal: messages here that are neither settled nor held, and held ones. */
+  readonly unsettledToGoal: number;
+  readonly heldToGoal: number;
 }
 
 /** Reached, still under way, ended by messages that only stay held, or waiting for leases of another process. */
@@ -21,6 +26,10 @@ export type OnceProgress = "reached" | "under_way" | "held" | "leased_elsewhere"
  */
 export function onceProgress(facts: OnceFacts): OnceProgress {
   if (facts.goal !== null && (facts.goal <= 0 || facts.ackFloor >= facts.goal)) return "reached";
+  // Others may publish for ever: with all up to the goal delivered to us, only what stands at or below it counts.
+  const all = facts.unsettledHere + facts.heldHere;
+  const overGoal = facts.goal !== null && facts.delivered >= facts.goal && facts.ackPending <= all;
+  if (overGoal && facts.unsettledToGoal === 0 && facts.heldToGoal > 0) return "held";
   if (facts.pending === 0 && facts.ackPending === 0) return facts.unsettledHere === 0 ? "reached" : "under_way";
   if (facts.unsettledHere > 0 || facts.pending > 0) return "under_way";
   return facts.ackPending > facts.heldHere ? "leased_elsewhere" : "held";

@@ -46,6 +46,8 @@ export class OnceRun {
       ackPending: info.num_ack_pending,
       unsettledHere: flight.messages + flight.givenBack,
       heldHere: flight.held,
+      delivered: info.delivered.stream_seq,
+      ...upToGoal(flight, goal),
     });
     if (progress === "leased_elsewhere") return this.#othersEnd(info.num_ack_pending - flight.held);
     this.#othersSince = null;
@@ -63,4 +65,15 @@ export class OnceRun {
     if (now - this.#othersSince <= longestDeadline(this.#parts.deadlines) + slackMs) return notYet;
     return { ended: true, reason: `${count} messages stay with another process; stop it, or run again later` };
   }
+}
+
+function upToGoal(flight: Flight, goal: number | null): { readonly unsettledToGoal: number; readonly heldToGoal: number } {
+  let unsettledToGoal = flight.givenBack;
+  let heldToGoal = 0;
+  for (const { sequence, state } of flight.entries()) {
+    if (goal === null || sequence > goal) continue;
+    if (state === "held") heldToGoal += 1;
+    else unsettledToGoal += 1;
+  }
+  return { unsettledToGoal, heldToGoal };
 }

@@ -2,7 +2,7 @@ import type { Sink, WriteOutcome } from "../connector/sink.js";
 import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
-import type { SinksError } from "../error/errors.js";
+import { isErrorKind, type SinksError } from "../error/errors.js";
 import type { AckSubject } from "../source/ack-subject.js";
 import { envelopeOfDelivery, type ReceivedMessage } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
@@ -351,7 +351,7 @@ export class Pipeline {
 
   #finish(batch: readonly FlightEntry[], outcomes: readonly WriteOutcome[], envelopes: readonly Envelope[]): void {
     const failed = outcomes.some((outcome) => outcome !== null);
-    const reached = envelopes.length > 0 && !outcomes.some(isOutage);
+    const reached = !outcomes.some(isOutage) && outcomes.some((outcome) => !isErrorKind(outcome, "NotAttemptedError"));
     if (reached) this.#outage.end();
     this.#actions.apply(batch, outcomes, failed && isSafeToRepeat(this.#parts.sink(), envelopes));
   }

@@ -26,6 +26,7 @@ interface Parked {
 
 const checkPauseMs: { readonly first: number; readonly last: number } = { first: 50, last: 2000 };
 const refusedPauseMs = 1000;
+const doubtPauseMs = 100;
 const idleCheckMs = 30_000;
 /** Time without a tick after which the epoch must be read before the next ack. */
 const stoodStillMs = 1000;
@@ -244,7 +245,10 @@ export class JetStreamSource {
       {
         delivered: (message, position, bytes) => this.#receive(message, position, bytes),
         ended: () => this.#events.roomChanged(),
-        doubt: (reason) => this.doubt(reason),
+        doubt: (reason) => {
+          this.#pausedUntil = this.#now() + doubtPauseMs;
+          this.doubt(reason);
+        },
         pinned: () => {
           this.#events.pinned();
           this.doubt("pinned");

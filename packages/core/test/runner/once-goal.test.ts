@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { type OnceFacts, onceProgress } from "../../src/runner/once-goal.js";
 
-const facts: OnceFacts = { goal: 100, ackFloor: 0, pending: 0, ackPending: 0, unsettledHere: 0, heldHere: 0 };
+const facts: OnceFacts = {
+  goal: 100,
+  ackFloor: 0,
+  pending: 0,
+  ackPending: 0,
+  unsettledHere: 0,
+  heldHere: 0,
+  delivered: 0,
+  unsettledToGoal: 0,
+  heldToGoal: 0,
+};
 
 describe("goal of a run with --once", () => {
   test.each([
@@ -20,6 +30,21 @@ describe("goal of a run with --once", () => {
     ["only held ones left", { ackPending: 5, heldHere: 5 }, "held"],
     ["held ones, with others still at work", { ackPending: 6, heldHere: 5, unsettledHere: 1 }, "under_way"],
     ["held ones, with messages not yet delivered", { pending: 3, ackPending: 5, heldHere: 5 }, "under_way"],
+    [
+      "a held one at the goal, others publish on",
+      { delivered: 130, pending: 9, ackPending: 21, unsettledHere: 20, heldHere: 1, heldToGoal: 1 },
+      "held",
+    ],
+    [
+      "a held one, and one below the goal still at work",
+      { delivered: 130, pending: 9, ackPending: 21, unsettledHere: 20, heldHere: 1, heldToGoal: 1, unsettledToGoal: 1 },
+      "under_way",
+    ],
+    [
+      "a held one, and a lease of another that may lie below the goal",
+      { delivered: 130, pending: 9, ackPending: 22, unsettledHere: 20, heldHere: 1, heldToGoal: 1 },
+      "under_way",
+    ],
     ["a held one beyond the goal", { ackFloor: 100, ackPending: 1, heldHere: 1 }, "reached"],
   ] as const)("FW-CLI-08 %s: %s", (_name, given, expected) => {
     expect(onceProgress({ ...facts, ...given })).toBe(expected);
