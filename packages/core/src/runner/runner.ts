@@ -178,8 +178,7 @@ class JetStreamRunner implements Runner {
     const until = this.#clock.now() + (this.#options.onceTimeoutMs ?? Number.POSITIVE_INFINITY);
     const everyMs = (): number => (once !== null ? onceMs : lanesWait(running) ? waitingMs : watchMs);
     while (!end.aborted) {
-      // A server that does not answer must not keep a stop waiting.
-      const seen = await Promise.race([this.#look(running), pause(lookLimitMs, end).then(() => false)]);
+      const seen = await withinLimit(this.#look(running), end);
       const progress = seen ? once?.look() : undefined;
       if (progress?.ended) {
         if (progress.reason !== null) this.#fail(progress.reason);
@@ -290,4 +289,17 @@ class JetStreamRunner implements Runner {
 
 function lanesWait({ lanes }: Running): boolean {
   return lanes instanceof OrderedLanes && lanes.isWaiting;
+}
+
+/** A server that does not answer must not keep a stop waiting; a look that is too late counts as none. */
+async function withinLimit(look: Promise<boolean>, end: AbortSignal): Promise<boolean> {
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  end.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([look, pause(lookLimitMs, over.signal).then(() => false)]);
+  } finally {
+    end.removeEventListener("abort", stop);
+    over.abort();
+  }
 }
