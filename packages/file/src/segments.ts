@@ -1,5 +1,6 @@
+import path from "node:path";
 import type { Envelope, Telemetry, WriteContext, WriteOutcome } from "@sinks/core";
-import type { FileSystem } from "./client.js";
+import { errnoOf, type FileSystem } from "./client.js";
 import { gzipMember } from "./compress.js";
 import { notAttempted, toFileError } from "./errors.js";
 import { OpenSegment } from "./open-segment.js";
@@ -138,7 +139,9 @@ export class Segments implements RecordWriter {
         this.#indexes.begin(name);
         return segment;
       } catch (error) {
-        await removeLock(files, root, name, false).catch(() => undefined);
+        // A file that could not be removed keeps its lock: an empty segment nobody owns would stay for ever.
+        if (await isAbsent(files, path.join(root, name))) await removeLock(files, root, name, false).catch(() => undefined);
+        else this.#givenUp.add(name);
         throw error;
       }
     }
@@ -161,4 +164,14 @@ export class Segments implements RecordWriter {
 
 function milliseconds(nanoseconds: bigint): number {
   return Number(nanoseconds / 1_000_000n);
+}
+
+/** True when there is surely nothing at this path. */
+async function isAbsent(files: FileSystem, place: string): Promise<boolean> {
+  try {
+    await files.linkFacts(place);
+    return false;
+  } catch (error) {
+    return errnoOf(error) === "ENOENT";
+  }
 }
