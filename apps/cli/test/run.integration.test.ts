@@ -76,11 +76,10 @@ describe("sinks run --once", () => {
   test("FW-CLI-08 a signal before the goal ends it with 1", async () => {
     await using job = await pipelineCase(nats);
     await job.publish(many(job.prefix, 1));
-    const behaviour = await job.project.file("behaviour", "stuck");
+    const behaviour = await job.project.file("behaviour", "slow");
     const config = await job.configure({
       sink: { type: "probe", behaviour },
       plugins,
-      delivery: { shutdown_timeout_ms: 100, abort_grace_ms: 100 },
     });
     await using cli = job.start("run", config, "--once");
     await logged(cli, "ready");
