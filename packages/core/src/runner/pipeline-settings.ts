@@ -41,6 +41,11 @@ export interface PipelineSettings {
   readonly terminateDeadLetters: boolean;
 }
 
+/** The least a pull may ask for in bytes: the largest message the server takes, and 64 KiB (FW-RUN-34). */
+export function minimumPullBytes(maxPayload: number): number {
+  return maxPayload + pullSlackBytes;
+}
+
 /** Reads the deadlines out of the consumer the server holds. */
 function consumerDeadlines(consumer: ConsumerState): ConsumerDeadlines {
   const { ack_wait, backoff, max_deliver, max_ack_pending } = consumer.config;
@@ -83,7 +88,7 @@ export function pipelineSettings(configuration: Configuration, consumer: Consume
     slots: delivery.ordering === "strict" ? 1 : delivery.max_in_flight_batches,
     maxMessages,
     maxBytes: delivery.max_bytes_in_flight,
-    minimumPullBytes: maxPayload + pullSlackBytes,
+    minimumPullBytes: minimumPullBytes(maxPayload),
     retry: retryPolicy(configuration),
     probe: {
       mode: "exponential",

@@ -1,4 +1,5 @@
 import type { Configuration } from "../config/schema.js";
+import { validateConfiguration } from "../config/validate.js";
 import type { Sink } from "../connector/sink.js";
 import { SinksError } from "../error/errors.js";
 import type { Link } from "../source/link.js";
@@ -12,7 +13,7 @@ import { OrderedLanes } from "./lanes.js";
 import { OnceRun } from "./once-run.js";
 import { longestDeadline } from "./pipeline-settings.js";
 import type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner-contract.js";
-import { checkedConfiguration, connectAtStart, preflight, type StartInput, startSink, stopLimit, stopQuietly } from "./start.js";
+import { connectAtStart, preflight, type StartInput, startSink, stopLimit, stopQuietly } from "./start.js";
 import { stopPipeline } from "./stop.js";
 
 const watchMs = 2000;
@@ -28,7 +29,7 @@ const awaitedChecks = 10;
 
 /** Builds a runner; validates the configuration and touches nothing (FW-RUN-01). Throws `ConfigurationError`. */
 export function createRunner(options: RunnerOptions, clock: Clock = systemClock): Runner {
-  return new JetStreamRunner(options, checkedConfiguration(options.configuration), clock);
+  return new JetStreamRunner(options, validateConfiguration(options.configuration), clock);
 }
 
 /**

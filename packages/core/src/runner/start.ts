@@ -1,6 +1,5 @@
 import { resolveSecrets } from "../config/resolve-secrets.js";
 import type { Configuration } from "../config/schema.js";
-import { validateConfiguration } from "../config/validate.js";
 import type { Sink } from "../connector/sink.js";
 import { ConfigurationError, isErrorKind, SinksError, TemporarySinkError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
@@ -11,9 +10,9 @@ import { keepingFault, streamOfSubject } from "../source/publication.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
+import { minimumPullBytes } from "./pipeline-settings.js";
 
 const startBackoff = { mode: "exponential", baseMs: 100, maxMs: 2000, multiplier: 2, jitter: "equal" } as const;
-const pullSlackBytes = 65_536;
 
 /** What start needs of its caller. */
 export interface StartInput {
@@ -22,11 +21,6 @@ export interface StartInput {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-}
-
-/** Validates a configuration again, for callers that built it in code (FW-RUN-01). */
-export function checkedConfiguration(configuration: Configuration): Configuration {
-  return validateConfiguration(configuration);
 }
 
 /**
@@ -99,7 +93,7 @@ export function stopLimit({ delivery }: Configuration): number {
 export async function preflight(configuration: Configuration, link: Link, telemetry: Telemetry): Promise<void> {
   const { delivery, dead_letter: deadLetter } = configuration;
   for (const warning of link.bound.warnings) telemetry.log("warn", warning);
-  const least = link.maxPayload + pullSlackBytes;
+  const least = minimumPullBytes(link.maxPayload);
   if (delivery.max_bytes_in_flight < least) {
     throw new ConfigurationError(
       `delivery.max_bytes_in_flight: must be at least ${least}, the server's max_payload and 64 KiB; raise it or lower max_payload`,
