@@ -38,6 +38,20 @@ describe("sinks test-sink", () => {
     expect(stdout + stderr).not.toContain("hunter2");
   });
 
+  test("FW-ERR-06 a stop that fails after a failed check does not hide what the check found", async () => {
+    const { exitCode, stdout } = await probe({ health: "credentials", stop: "foreign" });
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ sinks: [{ status: "fail", problem: { code: "credentials_refused" } }] });
+  });
+
+  test("FW-CLI-05 a stop that fails by itself is the fault", async () => {
+    const { exitCode, stdout } = await probe({ stop: "unavailable" });
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      sinks: [{ status: "fail", healthcheck: "pass", problem: { code: "destination_unavailable" } }],
+    });
+  });
+
   test("FW-ERR-07 an error of a driver is shown by its class only", async () => {
     const { exitCode, stdout } = await probe({ health: "foreign" });
     expect(exitCode).toBe(3);

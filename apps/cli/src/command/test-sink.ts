@@ -54,21 +54,33 @@ async function probe(host: Host, { name, type, sink, limitMs }: Candidate): Prom
   let healthcheck: SinkReport["healthcheck"] = checkable ? "fail" : "unsupported";
   let problem: Problem | null = null;
   try {
-    await within(limitMs, async (signal) => {
-      try {
+    await within(limitMs, (signal) =>
+      thenStop(sink, async () => {
         await sink.start({ name, telemetry: silentTelemetry, signal });
         if (checkable) await sink.healthcheck(signal);
         if (checkable) healthcheck = "pass";
-      } finally {
-        await sink.stop();
-      }
-    });
+      }),
+    );
   } catch (error) {
     if (isErrorKind(error, "ConfigurationError")) throw error;
     problem = problemOf(error);
   }
   const seconds = Math.round(host.monotonicMs() - began) / 1000;
   return { name, type, status: problem === null ? "pass" : "fail", healthcheck, seconds, problem };
+}
+
+/** Stops the sink whatever came of the work; the first error is the one that is told (FW-ERR-06). */
+async function thenStop(sink: Sink, work: () => Promise<void>): Promise<void> {
+  const worked = await work().then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  const stopped = await (async () => sink.stop())().then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  const first = worked ?? stopped;
+  if (first !== null) throw first.error;
 }
 
 function problemOf(error: unknown): Problem {

@@ -35,13 +35,14 @@ export const probe = defineConnector({
   options: z.strictObject({
     behaviour: z.string().nullable().default(null).describe("File that says what a write does."),
     start: z.string().default("none").describe("How start fails."),
+    stop: z.string().default("none").describe("How stop fails."),
     health: z.string().default("none").describe("How the health check fails."),
     ...secretOption("password", "Secret of the destination."),
   }),
   create: (options) => ({
     async start() { await fail(options.start); },
     async healthcheck() { await fail(options.health); },
-    async stop() {},
+    async stop() { await fail(options.stop); },
     async writeBatch(messages, { signal }) {
       const behaviour = options.behaviour === null ? "store" : readFileSync(options.behaviour, "utf8").trim();
       if (behaviour === "permanent") return messages.map(() => new PermanentSinkError("probe: refused"));

@@ -59,7 +59,6 @@ export const laterFeatures: readonly LaterFeature[] = [
   },
   enabled("message_authenticity", "enabled"),
   enabled("custody", "enabled"),
-  enabled("size_policy", "enabled"),
   enabled("pre_sink_policy", "enabled"),
 ];
 

@@ -4,6 +4,7 @@ import { hasOrderedBatches } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
 import { createEnvelopeOrigin, type EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
+import { compileArrivalGate } from "../gate/arrival-gate.js";
 import { type ConsumerState, describeDrift } from "../source/consumer.js";
 import type { Epoch } from "../source/epoch.js";
 import { JetStreamSource } from "../source/jetstream-source.js";
@@ -129,6 +130,7 @@ export function assemble(input: AssembleInput): Running {
     signal: leaving.signal,
     sink: input.sink,
     renewSink: input.renewSink,
+    gate: compileArrivalGate(configuration),
     originOf: (epoch) => originOf(configuration, epoch),
   });
   const { consumer, stream } = link.bound;

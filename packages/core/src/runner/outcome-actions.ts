@@ -7,6 +7,7 @@ import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
 import type { DeadLetters } from "./dead-letter.js";
 import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "./dead-letter-record.js";
+import { countFailure } from "./failure-counts.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import { type Lanes, OrderedLanes } from "./lanes.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
@@ -194,6 +195,7 @@ export class OutcomeActions {
     const facts = { failures: flight.failures(entry.sequence), deliveryCount: entry.position.count, safe };
     const verdict = decideVerdict(outcome, facts, settings.verdict);
     entry.lastError = outcome;
+    countFailure(this.#parts.telemetry, outcome, entry.rejection);
     if (isBudgeted(outcome, facts, settings.verdict)) flight.fail(entry.sequence);
     this.#carryOut(entry, outcome, verdict);
   }

@@ -74,14 +74,14 @@ export function longestDeadline(deadlines: ConsumerDeadlines): number {
 
 /** Puts configuration and live consumer together; the flight is clamped to the consumer's window (FW-RUN-04). */
 export function pipelineSettings(configuration: Configuration, consumer: ConsumerState, maxPayload: number): PipelineSettings {
-  const { delivery, dead_letter: deadLetter } = configuration;
+  const { delivery, dead_letter: deadLetter, size_policy: sizes } = configuration;
   const deadlines = consumerDeadlines(consumer);
   const maxMessages = Math.min(delivery.max_messages_in_flight, deadlines.maxAckPending ?? Number.POSITIVE_INFINITY);
   const ordered = delivery.ordering !== "none";
   const { in_progress: beats } = delivery;
   return {
     batcher: {
-      batchSize: Math.min(delivery.batch_size, maxMessages),
+      batchSize: Math.min(delivery.batch_size, maxMessages, sizes.enabled ? sizes.max_batch_messages : Number.POSITIVE_INFINITY),
       batchMaxBytes: delivery.batch_max_bytes,
       lingerMs: delivery.linger_ms,
     },

@@ -3,8 +3,9 @@ import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
 import { isErrorKind, type SinksError } from "../error/errors.js";
+import type { ArrivalGate } from "../gate/arrival-gate.js";
 import type { AckSubject } from "../source/ack-subject.js";
-import { envelopeOfDelivery, type ReceivedMessage } from "../source/delivery.js";
+import { envelopeOfDelivery, headerBlockOf, type ReceivedMessage } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
@@ -15,6 +16,7 @@ import { gateResult } from "./gate-result.js";
 import { HeldMessages } from "./held-messages.js";
 import { OrderedLanes } from "./lanes.js";
 import { Leases } from "./lease.js";
+import { LoopWatch } from "./loop-watch.js";
 import { isOutage, Outage } from "./outage.js";
 import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
 import { RedeliveryWait } from "./redelivery-wait.js";
@@ -27,6 +29,7 @@ export interface PipelineParts extends OutcomeParts {
   readonly sink: () => Sink;
   /** Resolves secrets anew and starts a fresh sink in place of the old one (FW-ERR-01, credentials). */
   readonly renewSink: () => Promise<void>;
+  readonly gate: ArrivalGate | null;
   readonly originOf: (epoch: Epoch) => EnvelopeOrigin;
   readonly nowNs: () => bigint;
 }
@@ -39,8 +42,6 @@ const single = { batchSize: 1, batchMaxBytes: Number.POSITIVE_INFINITY, lingerMs
  * the socket, and a batch of many chunks costs one write and one confirmation. Sparse traffic waits one empty turn.
  */
 const gatheringTurns = 8;
-/** A tick that comes so late is worth a line in the log (FW-RUN-17). */
-const blockedMs = 2000;
 /** Deliveries after which an unsafe sink gets a message alone (FW-ERR-03). */
 const suspectDeliveries = 3;
 
@@ -57,6 +58,7 @@ export class Pipeline {
   readonly #leases: Leases;
   readonly #writes: ActiveWrites;
   readonly #actions: OutcomeActions;
+  readonly #loop: LoopWatch;
   readonly #ticker: NodeJS.Timeout;
   #origin: EnvelopeOrigin;
   #wake: NodeJS.Timeout | null = null;
@@ -66,7 +68,6 @@ export class Pipeline {
   #disposed = false;
   #gathered = 0;
   #aborting = false;
-  #tickedAt: number;
   #paused: { readonly reason: string; readonly at: number } | null = null;
   /** Both times of this turn of the loop: one reading serves all messages of a chunk. */
   #turn: { readonly at: number; readonly atNs: bigint } | null = null;
@@ -93,7 +94,7 @@ export class Pipeline {
     });
     this.#redeliveries = new RedeliveryWait(lanes, parts.now);
     this.#fetching = new Fetching(source, flight, lanes, settings, this.#redeliveries, parts.now);
-    this.#tickedAt = parts.now();
+    this.#loop = new LoopWatch(parts.telemetry, tickMs, parts.now());
     this.#leases = new Leases(settings.heartbeat, settings.deadlines, settings.ordered);
     this.#writes = new ActiveWrites(settings.maxLeaseMs, settings.abortGraceMs);
     this.#actions = new OutcomeActions(parts, {
@@ -134,7 +135,7 @@ export class Pipeline {
 
   /** Takes a delivery in (called by the source). */
   receive(message: ReceivedMessage, position: AckSubject, bytes: number, epoch: Epoch): void {
-    const { flight, counters } = this.#parts;
+    const { flight, counters, gate } = this.#parts;
     this.#redeliveries.notice(position);
     this.#lastPosition = position;
     const held = flight.get(position.sequence);
@@ -157,7 +158,7 @@ export class Pipeline {
       epoch: epoch.number,
       at,
       single: this.#isSuspect(position, envelope),
-      rejection: inspectEnvelope(envelope),
+      rejection: gate === null ? inspectEnvelope(envelope) : gate(envelope, headerBlockOf(message)),
       leaseMs: this.#leases.deadline(position.count),
       beatMs: this.#leases.interval(position.count),
     });
@@ -363,10 +364,9 @@ export class Pipeline {
   }
 
   #tick(): void {
-    const { flight, now, settings, settlement, source, telemetry } = this.#parts;
+    const { flight, now, settings, settlement, source } = this.#parts;
     const at = now();
-    if (at - this.#tickedAt >= blockedMs) telemetry.log("warn", "the event loop was blocked", { ms: at - this.#tickedAt });
-    this.#tickedAt = at;
+    this.#loop.tick(at, this.#leases.interval(1));
     this.#leases.tick(flight, at, { extend: (entry) => settlement.extend(entry), lost: (entry) => this.#lostLease(entry) });
     for (const write of this.#writes.tick(at)) this.#actions.abandon(write.entries);
     if (this.#outage.isOver) this.#held.tick(at);

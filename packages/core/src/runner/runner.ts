@@ -4,6 +4,7 @@ import type { Sink } from "../connector/sink.js";
 import { SinksError } from "../error/errors.js";
 import type { Link } from "../source/link.js";
 import { pause } from "../source/pause.js";
+import { guardTelemetry } from "../telemetry/guarded.js";
 import { silentTelemetry, type Telemetry } from "../telemetry/port.js";
 import { assemble, type Running } from "./assemble.js";
 import { type Clock, systemClock } from "./clock.js";
@@ -58,7 +59,7 @@ class JetStreamRunner implements Runner {
     this.#options = options;
     this.#configuration = configuration;
     this.#clock = clock;
-    this.#telemetry = options.telemetry ?? silentTelemetry;
+    this.#telemetry = options.telemetry === undefined ? silentTelemetry : guardTelemetry(options.telemetry);
   }
 
   get #sinkName(): string {

@@ -69,12 +69,17 @@ export class Settlement {
   /** Gives a message back; it comes again `delayMs` later. False when it could not be sent: then its lease runs out. */
   giveBack(entry: FlightEntry, delayMs: number): boolean {
     const nanos = Math.max(0, Math.round(delayMs)) * 1_000_000;
-    return this.#send(entry, encoder.encode(nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`));
+    return this.#counted("nak_errors_total", this.#send(entry, encoder.encode(nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`)));
   }
 
   /** Renews the lease of a message. False when it could not be sent. */
   extend(entry: FlightEntry): boolean {
-    return this.#send(entry, verbs.working);
+    return this.#counted("heartbeat_errors_total", this.#send(entry, verbs.working));
+  }
+
+  #counted(failures: string, sent: boolean): boolean {
+    if (!sent) this.#telemetry.count(failures);
+    return sent;
   }
 
   #send(entry: FlightEntry, verb: Uint8Array): boolean {

@@ -93,6 +93,8 @@ export function stopLimit({ delivery }: Configuration): number {
 export async function preflight(configuration: Configuration, link: Link, telemetry: Telemetry): Promise<void> {
   const { delivery, dead_letter: deadLetter } = configuration;
   for (const warning of link.bound.warnings) telemetry.log("warn", warning);
+  if (!deadLetter.enabled && deadLetter.when_disabled === "discard")
+    telemetry.log("warn", "dead_letter.when_disabled is discard: messages that can never be stored are dropped");
   const least = minimumPullBytes(link.maxPayload);
   if (delivery.max_bytes_in_flight < least) {
     throw new ConfigurationError(

@@ -45,13 +45,16 @@ class DeliveredMessage implements EnvelopeInput {
   }
 }
 
-function headerReader(message: Msg): (() => HeaderMap) | null {
+/** Header bytes as they came: null for a message without headers, undefined when the client keeps no bytes of them. */
+export function headerBlockOf(message: Msg): Uint8Array | null | undefined {
   const { _rdata: bytes, _msg: parts } = message as Msg & WireParts;
-  if (bytes !== undefined && parts?.hdr !== undefined) {
-    if (parts.hdr <= 0) return null;
-    const block = bytes.subarray(0, parts.hdr);
-    return () => parseHeaderBlock(block);
-  }
+  if (bytes === undefined || parts?.hdr === undefined) return undefined;
+  return parts.hdr > 0 ? bytes.subarray(0, parts.hdr) : null;
+}
+
+function headerReader(message: Msg): (() => HeaderMap) | null {
+  const block = headerBlockOf(message);
+  if (block !== undefined) return block === null ? null : () => parseHeaderBlock(block);
   const headers = message.headers;
   return headers === undefined ? null : () => headersFromSource(headers);
 }

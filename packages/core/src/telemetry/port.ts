@@ -9,8 +9,10 @@ export interface Telemetry {
   /** True when an event of this level would be kept; ask before building expensive fields. */
   enabled(level: LogLevel): boolean;
   log(level: LogLevel, event: string, fields?: LogFields): void;
-  /** Adds to a counter. */
-  count(name: string, by?: number): void;
+  /** Adds to a counter. `label` tells parts of it apart: a word of a closed list, such as an error code. */
+  count(name: string, by?: number, label?: string): void;
+  /** Takes a measurement for a histogram; the unit ends the name. */
+  observe?(name: string, value: number): void;
 }
 
 /** Keeps nothing. */

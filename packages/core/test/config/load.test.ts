@@ -204,11 +204,23 @@ describe("FW-CFG-01 files", () => {
 test("FW-CFG-06 keys without effect load with a notice, only when they are given", async () => {
   expect((await load(least, "json")).notices).toEqual([]);
   const text = JSON.stringify(
-    configurationWith({ delivery: { prefer_safe_duplication: true }, push_consumer: { drain_timeout_ms: 30_000 } }),
+    configurationWith({
+      nats: { pending_size_bytes: 1024, drain_timeout_seconds: 1 },
+      delivery: {
+        prefer_safe_duplication: true,
+        in_progress: { shutdown_timeout_ms: 1 },
+        ack_confirmation: { unsupported_action: "ack" },
+      },
+      push_consumer: { drain_timeout_ms: 30_000 },
+    }),
   );
   expect((await load(text, "json")).notices).toEqual([
     "delivery.prefer_safe_duplication: has no effect and can be removed",
     "push_consumer.drain_timeout_ms: has no effect; delivery.shutdown_timeout_ms bounds the stop",
+    "nats.pending_size_bytes: has no effect; delivery.max_messages_in_flight bounds what is kept for sending",
+    "nats.drain_timeout_seconds: has no effect; delivery.shutdown_timeout_ms and delivery.abort_grace_ms bound the stop",
+    "delivery.in_progress.shutdown_timeout_ms: has no effect; heartbeats end with the lease they keep, and nothing waits for them",
+    "delivery.ack_confirmation.unsupported_action: has no effect; every server that can be used confirms",
   ]);
 });
 

@@ -131,7 +131,6 @@ test.each([
   ["encryption.rules", { encryption: { rules: [{ subject: "a" }] } }],
   ["message_authenticity.enabled", { message_authenticity: { enabled: true } }],
   ["custody.enabled", { custody: { enabled: true } }],
-  ["size_policy.enabled", { size_policy: { enabled: true } }],
   ["pre_sink_policy.enabled", { pre_sink_policy: { enabled: true, rules: [{ require_priority: true }] } }],
   ["nats.url", { nats: { url: "wss://host" } }],
   ["nats.urls", { nats: { urls: ["ws://host"] } }],
@@ -142,7 +141,7 @@ test.each([
 });
 
 test("FW-CFG every feature that comes later has a row in the test above, apart from routing", () => {
-  expect(laterFeatures).toHaveLength(22 + 1);
+  expect(laterFeatures).toHaveLength(21 + 1);
 });
 
 test("FW-RTE-06 routing without a fan-out sink is refused, not inert", () => {

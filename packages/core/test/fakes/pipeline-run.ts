@@ -253,6 +253,7 @@ export class PipelineRun {
       signal: leaving.signal,
       sink: () => this.destination,
       renewSink: async () => undefined,
+      gate: null,
       originOf: ({ streamCreatedAt }) =>
         createEnvelopeOrigin({ stream: "EVENTS", consumer: "sink", domain: null, account: null, streamCreatedAt }),
     });

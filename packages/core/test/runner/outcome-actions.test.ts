@@ -4,6 +4,8 @@ import {
   DestinationUnavailableError,
   NotAttemptedError,
   PermanentSinkError,
+  SerializationError,
+  SizePolicyViolationError,
   TemporarySinkError,
   UnknownOutcomeError,
 } from "../../src/error/errors.js";
@@ -212,5 +214,42 @@ describe("outages", () => {
     const acting = new Acting();
     acting.apply(acting.batch({ sequence: 1, count: 99 }), [error]);
     expect([acting.sent, acting.here, acting.flight.failures(1), acting.told]).toEqual([[], ["1 waiting"], 0, [told]]);
+  });
+});
+
+describe("counting failures", () => {
+  test("FW-ERR-01 an unknown outcome is counted, also where it may be repeated at once", () => {
+    const acting = new Acting();
+    acting.apply(acting.batch(1), [unknown], true);
+    acting.apply(acting.batch(2), [unknown], false);
+    expect(acting.telemetry.counted("unknown_outcomes_total")).toBe(2);
+    expect(acting.telemetry.counted("sink_write_errors_total unknown_outcome")).toBe(2);
+  });
+
+  test("FW-POL-04 what a gate rejected is counted by its reason and not as an error of the sink", () => {
+    const acting = new Acting();
+    const [entry] = acting.batch(1);
+    const rejection = new SizePolicyViolationError("too large", { code: "payload_too_large" });
+    if (entry === undefined) throw new Error("no entry");
+    entry.rejection = rejection;
+    acting.apply([entry], [rejection]);
+    expect(acting.telemetry.counted("size_policy_messages_rejected_total payload_too_large")).toBe(1);
+    expect(acting.telemetry.counted("sink_write_errors_total")).toBe(0);
+    acting.apply(acting.batch(2), [permanent]);
+    expect(acting.telemetry.counted("sink_write_errors_total permanent")).toBe(1);
+    acting.apply(acting.batch(3), [notAttempted]);
+    expect([acting.telemetry.counted("sink_write_errors_total"), acting.telemetry.counted("messages_failed_total")]).toEqual([1, 2]);
+  });
+
+  test.each([
+    [new TemporarySinkError("broken", { code: "gate_failed" }), "size_policy_evaluation_errors_total"],
+    [new SerializationError("unreadable", { code: "headers_malformed" }), "message_normalization_errors_total headers_malformed"],
+  ])("FW-RUN-10 another rejection is counted by its gate", (rejection, counter) => {
+    const acting = new Acting();
+    const [entry] = acting.batch(1);
+    if (entry === undefined) throw new Error("no entry");
+    entry.rejection = rejection;
+    acting.apply([entry], [rejection]);
+    expect([acting.telemetry.counted(counter), acting.telemetry.counted("sink_write_errors_total")]).toEqual([1, 0]);
   });
 });

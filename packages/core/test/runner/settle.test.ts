@@ -252,6 +252,7 @@ describe("single verbs", () => {
       throw new Error("closed");
     };
     expect([settlement.giveBack(entryOf({ sequence: 1 }), 5), settlement.extend(entryOf({ sequence: 2 }))]).toEqual([false, false]);
+    expect([telemetry.counted("nak_errors_total"), telemetry.counted("heartbeat_errors_total")]).toEqual([1, 1]);
     expect(telemetry.counted("settle_errors_total")).toBe(2);
   });
 });

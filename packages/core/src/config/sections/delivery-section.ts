@@ -36,7 +36,9 @@ const inProgress = z
       .describe("Longest time between two heartbeats; a third of the ack deadline when that is shorter."),
     max_heartbeats: integer(1, 1_000_000).nullable().default(null).describe("Heartbeats of one delivery; null is unlimited."),
     max_lease_ms: integer(1, 86_400_000).default(600_000).describe("Time one attempt to write may take before it is aborted."),
-    shutdown_timeout_ms: integer(0, 600_000).default(5000).describe("Time the heartbeats may take to end at stop."),
+    shutdown_timeout_ms: integer(0, 600_000)
+      .default(5000)
+      .describe("Kept for compatibility, without effect: nothing waits for heartbeats."),
   })
   .prefault({})
   .describe("Heartbeats that keep the lease of messages in work.");
@@ -45,7 +47,10 @@ const ackConfirmation = z
   .strictObject({
     enabled: z.boolean().default(false).describe("Confirm every acknowledgement; the same as `ack_mode: confirmed`."),
     timeout_ms: integer(1, 60_000).default(1000).describe("Time to wait for a confirmation."),
-    unsupported_action: z.enum(["fail", "ack"]).default("fail").describe("Kept for compatibility: confirmation is always supported."),
+    unsupported_action: z
+      .enum(["fail", "ack"])
+      .default("fail")
+      .describe("Kept for compatibility, without effect: confirmation is always supported."),
   })
   .prefault({})
   .describe("Confirmation of acknowledgements by the server.");

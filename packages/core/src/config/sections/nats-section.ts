@@ -74,7 +74,9 @@ export const natsSection = z
     max_reconnect_attempts: integer(-1, 1_000_000).default(-1).describe("Attempts to reconnect to one server; -1 never gives up."),
     ping_interval_seconds: amount(1, 3600).default(120).describe("Time between pings of the client."),
     max_outstanding_pings: integer(1, 100).default(2).describe("Unanswered pings after which the connection counts as lost."),
-    pending_size_bytes: integer(1024, 1_073_741_824).default(2_097_152).describe("Bytes the client may keep for sending."),
-    drain_timeout_seconds: amount(1, 3600).default(30).describe("Time that closing the connection may take."),
+    pending_size_bytes: integer(1024, 1_073_741_824).default(2_097_152).describe("Kept for compatibility, without effect."),
+    drain_timeout_seconds: amount(1, 3600)
+      .default(30)
+      .describe("Kept for compatibility, without effect: the times of `delivery` bound the stop."),
   })
   .describe("The NATS server, the stream and the identity of this pipeline.");
