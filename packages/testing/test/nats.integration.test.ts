@@ -5,6 +5,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import { eventually } from "../src/eventually.js";
+import { startNatsCluster } from "../src/service/nats-cluster.js";
 import { processState } from "../src/service/process-state.js";
 import { startNats } from "../src/service/start-nats.js";
 
@@ -124,4 +125,40 @@ test("an impossible configuration fails with the end of the server's log", async
     /nats-server ended with code 1 before it was ready[\s\S]*Parse error on line 1/,
   );
   expect(await ownFolders()).toEqual([]);
+});
+
+test("reload changes logins of a running server, whose process and connections stay", async () => {
+  await using nats = await startNats({ config: "authorization { token: first }" });
+  const { pid } = nats;
+  await nats.reload("authorization { token: second }");
+  expect(nats.pid).toBe(pid);
+  await expect(connect({ servers: nats.url, token: "first", reconnect: false })).rejects.toThrow(/Authorization/);
+  await (await connect({ servers: nats.url, token: "second", reconnect: false })).close();
+});
+
+test("a cluster of three keeps a replicated stream when a node is killed, and its nodes come back under their names", async () => {
+  const pids: (number | null)[] = [];
+  {
+    await using cluster = await startNatsCluster();
+    pids.push(...cluster.nodes.map(({ pid }) => pid));
+    const connection = await connect({ servers: [...cluster.urls], maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+    const manager = await jetstreamManager(connection);
+    const { cluster: raft } = await manager.streams.add({ name: "S", subjects: ["s"], storage, num_replicas: 3 });
+    expect(raft?.replicas).toHaveLength(2);
+    for (let index = 0; index < 20; index += 1) await jetstream(connection).publish("s", String(index));
+    const leader = cluster.node(raft?.leader as string);
+    await leader.kill();
+    await eventually(async () => (await jetstream(connection).publish("s", "more")).seq > 20, {
+      deadlineMs: 30_000,
+      what: "another leader",
+    });
+    await leader.restart();
+    await eventually(
+      async () => (await manager.streams.info("S")).cluster?.replicas?.every(({ current, offline }) => current && offline !== true),
+      { deadlineMs: 30_000, what: "three current replicas" },
+    );
+    expect(() => cluster.node("n4")).toThrow(/no node/);
+    await connection.close();
+  }
+  for (const pid of pids) expect(processState(pid as number)).toBe("gone");
 });

@@ -60,7 +60,7 @@ test("passes bytes both ways and an orderly end", async () => {
   client.socket.write(sent);
   await eventually(() => client.got().length === sent.length, soon("the echo"));
   expect(client.got()).toBe(sent);
-  expect(proxy.bytes).toEqual({ toServer: 300_000, toClient: 300_000 });
+  expect(proxy.bytes).toEqual({ toServer: 300_000, toClient: 300_000, lost: 0 });
   client.socket.end();
   expect(await client.ended).toBe("closed");
   expect(endings).toEqual(["end"]);
@@ -111,10 +111,67 @@ test("drops replies: the request arrives, its answer does not, and the broken st
   const client = await open(proxy.port);
   proxy.dropReplies();
   client.socket.write("lost");
-  await eventually(() => received === 4, soon("the request to arrive"));
+  await eventually(() => received === 4 && proxy.bytes.lost === 4, soon("the request to arrive and its answer to be lost"));
   await proxy.pass();
   expect(await client.ended).toBe("ECONNRESET");
   expect(client.got()).toBe("");
+});
+
+test("drops and holds one direction only", async () => {
+  await using proxy = await startProxy({ port });
+  const client = await open(proxy.port);
+  proxy.hold("toClient");
+  client.socket.write("a");
+  await eventually(() => received === 1, soon("the request to arrive"));
+  expect(client.got()).toBe("");
+  await proxy.pass();
+  await eventually(() => client.got() === "a", soon("the held answer"));
+  proxy.drop("toServer");
+  client.socket.write("lost");
+  await eventually(() => proxy.bytes.lost === 4, soon("the bytes to be thrown away"));
+  await proxy.pass();
+  expect(await client.ended).toBe("ECONNRESET");
+  expect(received).toBe(1);
+});
+
+test("throttles to so many bytes a second, in order, and lets the rest go at once when it ends", async () => {
+  await using proxy = await startProxy({ port });
+  const client = await open(proxy.port);
+  const sent = "0123456789".repeat(100);
+  proxy.throttle(1_000, "toServer");
+  const start = performance.now();
+  client.socket.write(sent);
+  await eventually(() => received >= 500, soon("half of the bytes"));
+  expect(performance.now() - start).toBeGreaterThan(400);
+  await proxy.pass();
+  await eventually(() => client.got() === sent, soon("the rest"));
+  expect(() => proxy.throttle(0)).toThrow(RangeError);
+  client.socket.destroy();
+});
+
+test.each(["server", "client"] as const)("half-open: the %s vanishes, the other end is not told, new connections work", async (gone) => {
+  await using proxy = await startProxy({ port });
+  const client = await open(proxy.port);
+  let told = false;
+  client.socket.once("close", () => {
+    told = true;
+  });
+  client.socket.write("a");
+  await eventually(() => client.got() === "a", soon("the echo"));
+  proxy.halfOpen(gone);
+  await eventually(() => (gone === "server" ? endings.length === 1 : told), soon("the end to vanish"));
+  const next = await open(proxy.port);
+  next.socket.write("b");
+  await eventually(() => next.got() === "b", soon("a new connection to work"));
+  if (gone === "server") {
+    client.socket.write("nobody hears this");
+    expect(told).toBe(false);
+  } else expect(endings).toEqual([]);
+  expect(proxy.connections).toBe(2);
+  await proxy.pass();
+  await eventually(() => proxy.connections === 1, soon("the broken one to be reset"));
+  expect(received).toBe(2);
+  next.socket.destroy();
 });
 
 test("delays both ways and keeps the order", async () => {

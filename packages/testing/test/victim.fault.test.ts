@@ -1,7 +1,10 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { eventually } from "../src/eventually.js";
 import { startVictim } from "../src/fault/victim.js";
 import { processState } from "../src/service/process-state.js";
+import { compileSources } from "./compiled-source.js";
 
 const node = (program: string) => ({ command: process.execPath, args: ["-e", program] });
 const endless = "let n = 0; setInterval(() => console.log(n++), 5);";
@@ -38,4 +41,20 @@ test("takes signals and a place and environment of its own", async () => {
   victim.signal("SIGTERM");
   expect(await victim.exited).toEqual({ code: 0, signal: null });
   expect(victim.output).toBe("up\n/ here\n");
+});
+
+test("dies at a named point, at the visit that was asked for, and nothing after it happens", async () => {
+  using sources = compileSources();
+  const program = `
+    const { faultPoints } = await import(${JSON.stringify(pathToFileURL(join(sources.folder, "faults.js")).href)});
+    const { writeSync } = await import("node:fs");
+    const points = faultPoints(process.env);
+    for (let n = 1; n <= 5; n += 1) { writeSync(1, n + "\\n"); points.reach("written"); }`;
+  await using victim = await startVictim({
+    command: process.execPath,
+    args: ["--input-type=module", "-e", program],
+    killAt: { point: "written", visit: 3 },
+  });
+  expect(await victim.exited).toEqual({ code: null, signal: "SIGKILL" });
+  expect(victim.output).toBe("1\n2\n3\n");
 });

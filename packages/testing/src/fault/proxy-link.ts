@@ -1,125 +1,85 @@
 import type { Socket } from "node:net";
+import type { ProxyEnd, ProxyModes } from "./proxy-mode.js";
+import { type ByteFilter, ProxyStream, type StreamTally } from "./proxy-stream.js";
 
-/** Sees the bytes of one direction and answers what goes on; empty for nothing. */
-export interface ByteFilter {
-  push(chunk: Buffer): Buffer;
+/** Bytes of all connections of a proxy. */
+export interface ProxyBytes {
+  toServer: number;
+  toClient: number;
+  lost: number;
 }
 
-/** How a connection is treated at present. */
-export type ProxyMode = { readonly kind: "pass" | "hold" | "drop-replies" } | { readonly kind: "delay"; readonly milliseconds: number };
-
-interface Direction {
-  readonly name: "toServer" | "toClient";
-  readonly from: Socket;
-  readonly to: Socket;
-  readonly filter: ByteFilter | undefined;
-  /** Chunks under way, oldest first, with the time before which they must not go on. */
-  readonly queue: { readonly chunk: Buffer; readonly notBefore: number }[];
-  ended: boolean;
-  timer: NodeJS.Timeout | null;
-}
-
-/** One connection through the proxy: two directions, each a queue that the mode holds, empties or thins. */
+/** One connection through the proxy: two streams, and two sockets that may lose each other. */
 export class ProxyLink {
   readonly closed: Promise<void>;
   readonly #client: Socket;
   readonly #server: Socket;
-  readonly #bytes: { toServer: number; toClient: number };
-  readonly #directions: readonly Direction[];
-  #mode: ProxyMode;
-  #lostBytes = false;
+  readonly #toServer: ProxyStream;
+  readonly #toClient: ProxyStream;
+  #halfOpen = false;
 
   constructor(
     client: Socket,
     server: Socket,
-    mode: ProxyMode,
-    bytes: { toServer: number; toClient: number },
+    modes: ProxyModes,
+    bytes: ProxyBytes,
     filters: { readonly toServer: ByteFilter | undefined; readonly toClient: ByteFilter | undefined },
   ) {
     this.#client = client;
     this.#server = server;
-    this.#mode = mode;
-    this.#bytes = bytes;
-    this.#directions = [
-      { name: "toServer", from: client, to: server, filter: filters.toServer, queue: [], ended: false, timer: null },
-      { name: "toClient", from: server, to: client, filter: filters.toClient, queue: [], ended: false, timer: null },
-    ];
-    this.closed = Promise.all([client, server].map(whenClosed)).then(() => this.#clearTimers());
-    for (const direction of this.#directions) this.#attach(direction);
+    const tally = (direction: "toServer" | "toClient"): StreamTally => ({
+      passed: (count) => {
+        bytes[direction] += count;
+      },
+      lost: (count) => {
+        bytes.lost += count;
+      },
+    });
+    this.#toServer = new ProxyStream(client, server, modes.toServer, filters.toServer, tally("toServer"));
+    this.#toClient = new ProxyStream(server, client, modes.toClient, filters.toClient, tally("toClient"));
+    for (const socket of [client, server]) socket.on("error", () => this.#failed());
+    this.closed = Promise.all([client, server].map(whenClosed)).then(() => {
+      this.#toServer.dispose();
+      this.#toClient.dispose();
+    });
     client.resume();
   }
 
-  /** Applies another mode to this connection, also to what it holds. */
-  change(mode: ProxyMode): void {
-    if (this.#lostBytes && mode.kind !== "drop-replies") {
-      this.reset();
-      return;
-    }
-    this.#mode = mode;
-    for (const direction of this.#directions) this.#flush(direction);
+  /** Applies other modes to this connection, also to what it holds. A stream with a hole is not continued. */
+  change(modes: ProxyModes): void {
+    const continued =
+      (this.#toServer.lostBytes && modes.toServer.kind !== "drop") || (this.#toClient.lostBytes && modes.toClient.kind !== "drop");
+    if (this.#halfOpen || continued) return this.reset();
+    this.#toServer.change(modes.toServer);
+    this.#toClient.change(modes.toClient);
   }
 
   /** Ends both sides with a TCP reset. */
   reset(): void {
-    for (const socket of [this.#client, this.#server]) {
-      // A reset is refused while a socket is shutting down, and its close would then never come.
-      if (socket.connecting || socket.writableEnded) socket.destroy();
-      else socket.resetAndDestroy();
-    }
+    for (const socket of [this.#client, this.#server]) end(socket);
   }
 
-  #attach(direction: Direction): void {
-    const { from, to, queue } = direction;
-    from.on("data", (chunk: Buffer) => {
-      const delay = this.#mode.kind === "delay" ? this.#mode.milliseconds : 0;
-      queue.push({ chunk, notBefore: performance.now() + delay });
-      // A held connection reads no more than one chunk, so that the sender feels the pressure.
-      if (this.#mode.kind === "hold") from.pause();
-      this.#flush(direction);
-    });
-    from.on("end", () => {
-      direction.ended = true;
-      this.#flush(direction);
-    });
-    from.on("error", () => this.reset());
-    to.on("drain", () => this.#mode.kind !== "hold" && from.resume());
+  /** One end vanishes, and the other is never told: what it sends goes nowhere. */
+  lose(gone: ProxyEnd): void {
+    this.#halfOpen = true;
+    this.#toServer.change({ kind: "drop" });
+    this.#toClient.change({ kind: "drop" });
+    const left = gone === "server" ? this.#client : this.#server;
+    // What is left closes when its own process does.
+    left.once("end", () => left.destroy());
+    left.resume();
+    end(gone === "server" ? this.#server : this.#client);
   }
 
-  #flush(direction: Direction): void {
-    const { from, to, queue } = direction;
-    if (this.#mode.kind === "hold") return;
-    for (let next = queue[0]; next !== undefined; next = queue[0]) {
-      const wait = this.#mode.kind === "delay" ? next.notBefore - performance.now() : 0;
-      if (wait > 0) {
-        this.#wakeAfter(direction, wait);
-        return;
-      }
-      queue.shift();
-      this.#deliver(direction, next.chunk);
-    }
-    if (direction.ended) to.end();
-    else if (!to.writableNeedDrain) from.resume();
+  #failed(): void {
+    if (!this.#halfOpen) this.reset();
   }
+}
 
-  #deliver(direction: Direction, chunk: Buffer): void {
-    if (direction.name === "toClient" && this.#mode.kind === "drop-replies") {
-      this.#lostBytes = true;
-      return;
-    }
-    const rest = direction.filter === undefined ? chunk : direction.filter.push(chunk);
-    if (rest.length === 0 || direction.to.destroyed) return;
-    this.#bytes[direction.name] += rest.length;
-    if (!direction.to.write(rest)) direction.from.pause();
-  }
-
-  #wakeAfter(direction: Direction, milliseconds: number): void {
-    if (direction.timer !== null) clearTimeout(direction.timer);
-    direction.timer = setTimeout(() => this.#flush(direction), milliseconds);
-  }
-
-  #clearTimers(): void {
-    for (const { timer } of this.#directions) if (timer !== null) clearTimeout(timer);
-  }
+function end(socket: Socket): void {
+  // A reset is refused while a socket is shutting down, and its close would then never come.
+  if (socket.connecting || socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function whenClosed(socket: Socket): Promise<void> {

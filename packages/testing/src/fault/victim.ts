@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { eventually } from "../eventually.js";
 import { endWithOwner } from "../service/end-with-owner.js";
+import { type KillAt, killAtEnvironment } from "./fault-points.js";
 
 /** What is started to be killed. */
 export interface VictimOptions {
@@ -9,6 +10,8 @@ export interface VictimOptions {
   readonly directory?: string;
   /** Added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** A point of the program (`faultPoints`) at which it dies by SIGKILL. */
+  readonly killAt?: KillAt;
 }
 
 /** How a victim ended. */
@@ -44,7 +47,7 @@ export async function startVictim(options: VictimOptions): Promise<Victim> {
   const owned = await endWithOwner(options.command, options.args);
   const child = spawn(owned.command, [...owned.args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...options.environment },
+    env: { ...process.env, ...options.environment, ...(options.killAt === undefined ? {} : killAtEnvironment(options.killAt)) },
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
   });
   const text = { output: "", diagnostics: "" };

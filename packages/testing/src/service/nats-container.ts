@@ -30,6 +30,8 @@ export async function loadTestcontainers(): Promise<ContainerLibrary> {
   }
 }
 
+const fixedConfiguration = "a server in a container keeps the configuration it was started with";
+
 /** Starts nats-server in a container on a fixed port of this machine. */
 export async function startNatsContainer(
   image: string,
@@ -61,10 +63,11 @@ export async function startNatsContainer(
     stop: async () => void (await docker("stop")),
     kill: async () => void (await docker("kill")),
     async restart(changes = {}) {
-      if (changes.config !== undefined) throw new Error("a server in a container keeps the configuration it was started with");
+      if (changes.config !== undefined) throw new Error(fixedConfiguration);
       await docker("restart");
       await serverVersion(url);
     },
+    reload: () => Promise.reject(new Error(fixedConfiguration)),
     freeze: async () => void (await docker("pause")),
     thaw: async () => void (await docker("unpause")),
     [Symbol.asyncDispose]: async () => void (await container.stop()),

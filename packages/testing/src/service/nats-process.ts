@@ -63,6 +63,12 @@ function control(found: NatsBinary, folder: { path: string } & AsyncDisposable, 
       server = await launch(found, folder.path, port);
       endedByUs = false;
     },
+    async reload(changed) {
+      await writeConfig(folder.path, changed);
+      const before = reloads(logFile);
+      server.signal("SIGHUP");
+      await eventually(() => reloads(logFile) > before, { deadlineMs: 5_000, what: "nats-server to take its new configuration" });
+    },
     async freeze() {
       server.signal("SIGSTOP");
       if (process.platform === "linux") {
@@ -77,6 +83,10 @@ function control(found: NatsBinary, folder: { path: string } & AsyncDisposable, 
       await folder[Symbol.asyncDispose]();
     },
   };
+}
+
+function reloads(logFile: string): number {
+  return readLog(logFile).split("Reloaded server configuration").length;
 }
 
 /** A server that went away by itself is a finding: its log outlives the folder, and whoever reads the test's output is told. */

@@ -35,6 +35,8 @@ export interface NatsServer extends AsyncDisposable {
   kill(): Promise<void>;
   /** Starts it again on the same data and port, stopping it first when it runs. */
   restart(changes?: NatsRestart): Promise<void>;
+  /** Makes the running server read another configuration (SIGHUP): logins and permissions change, connections need not. */
+  reload(config: string): Promise<void>;
   /** Stops it from running without ending it (SIGSTOP): connections stay open and nothing answers. */
   freeze(): Promise<void>;
   /** Lets a frozen one run again. */

@@ -41,6 +41,7 @@ async function sharedServer(url: string): Promise<NatsServer> {
     stop: refuse,
     kill: refuse,
     restart: refuse,
+    reload: refuse,
     freeze: refuse,
     thaw: refuse,
     [Symbol.asyncDispose]: async () => undefined,
