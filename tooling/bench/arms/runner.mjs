@@ -37,6 +37,9 @@ const configuration = validateConfiguration({
   sink: { type: "file", directory: settings.folder },
 });
 
+// The observer's own connection is no part of the work.
+const { connection, manager } = await connect();
+
 await measure(async () => {
   let allStored = () => undefined;
   const all = new Promise((resolve) => {
@@ -46,7 +49,6 @@ await measure(async () => {
   await runner.start();
   const ended = runner.run();
   await Promise.race([all, ended]);
-  const { connection, manager } = await connect();
   await untilAcknowledged(manager);
   return {
     async finish() {

@@ -201,7 +201,7 @@ function ackPort(source: JetStreamSource): AckPort {
     get trusted() {
       return source.trusted;
     },
-    publish: (subject, verb) => source.publish(subject, verb),
+    publish: (subjects, verb) => source.publish(subjects, verb),
     confirm: (subject, verb, timeoutMs) => source.confirm(subject, verb, timeoutMs),
     doubt: (reason) => source.doubt(reason),
     whenSettling: (signal) => source.whenSettling(signal),

@@ -8,48 +8,45 @@ export type EntryState = "waiting" | "writing" | "held" | "settling" | "gone";
 
 /**
  * One message held by the runner. Mutable on purpose: the flight is the single place of state (design), decisions are
- * functions of what stands here.
+ * functions of what stands here. One is made for every message, so nothing is built on the way to it.
  */
-export interface FlightEntry {
+export class FlightEntry {
   readonly sequence: SequenceNumber;
-  /** Null while held without its body: the stream still has it. */
+  /** Null while held without its body (the stream still has it), and once it is stored. */
   envelope: Envelope | null;
   /** Newest ack subject of this sequence; an outcome settles with it only (FW-RUN-37). */
   position: AckSubject;
   readonly bytes: number;
   /** Epoch of the newest delivery; an entry of an older one is written, never settled (FW-RUN-33). */
   epoch: number;
-  state: EntryState;
-  lane: number;
+  state: EntryState = "waiting";
+  lane = 0;
   /** Monotonic ms of arrival. */
   readonly arrivedAt: number;
   /** Monotonic ms until which the server keeps the message leased to us. */
-  leaseUntil: number;
-  nextBeatAt: number;
-  beats: number;
+  leaseUntil = 0;
+  nextBeatAt = 0;
+  beats = 0;
   /** Its lease ran out at some time: the server may have delivered it again. */
-  late: boolean;
+  late = false;
   /** Monotonic ms before which it must not be tried again; 0 when it may. */
-  retryAt: number;
+  retryAt = 0;
   /** Written alone, because a batch with it was refused as a whole by an unsafe sink (FW-ERR-03). */
-  single: boolean;
+  single = false;
   /** Why a gate rejects this message before any write; null when it may be written. */
-  rejection: SinkError | null;
-  lastError: SinkError | null;
-  heldReason: "retry_exhausted" | "permanent" | "parked" | null;
-}
+  rejection: SinkError | null = null;
+  lastError: SinkError | null = null;
+  heldReason: "retry_exhausted" | "permanent" | "parked" | null = null;
 
-/** What a new entry is made of. */
-export interface Arrival {
-  readonly envelope: Envelope;
-  readonly position: AckSubject;
-  readonly bytes: number;
-  readonly epoch: number;
-  readonly at: number;
-  readonly single: boolean;
-  readonly rejection: SinkError | null;
-  readonly leaseMs: number;
-  readonly beatMs: number;
+  /** `arrivedAt` is monotonic, in ms; the lease begins by `Leases.renew`. */
+  constructor(envelope: Envelope, position: AckSubject, bytes: number, epoch: number, arrivedAt: number) {
+    this.sequence = position.sequence;
+    this.envelope = envelope;
+    this.position = position;
+    this.bytes = bytes;
+    this.epoch = epoch;
+    this.arrivedAt = arrivedAt;
+  }
 }
 
 /**
@@ -116,30 +113,9 @@ export class Flight {
   }
 
   /** Takes a message in; the sequence must not be here already. */
-  admit(arrival: Arrival): FlightEntry {
-    const { position, at } = arrival;
-    const entry: FlightEntry = {
-      sequence: position.sequence,
-      envelope: arrival.envelope,
-      position,
-      bytes: arrival.bytes,
-      epoch: arrival.epoch,
-      state: "waiting",
-      lane: 0,
-      arrivedAt: at,
-      leaseUntil: at + arrival.leaseMs,
-      nextBeatAt: at + arrival.beatMs,
-      beats: 0,
-      late: false,
-      retryAt: 0,
-      single: arrival.single,
-      rejection: arrival.rejection,
-      lastError: null,
-      heldReason: null,
-    };
+  admit(entry: FlightEntry): void {
     this.#entries.set(entry.sequence, entry);
     this.#bytes += entry.bytes;
-    return entry;
   }
 
   /** Lets an entry go; its failure count stays until `forget`. */

@@ -163,6 +163,8 @@ export class OutcomeActions {
     let late = 0;
     for (const entry of entries) {
       entry.state = "settling";
+      // The sink has it: nothing asks for the body any more, and an ack may take its time.
+      entry.envelope = null;
       if (entry.late || now > entry.leaseUntil) late += 1;
       if (settings.ordered) lanes.settleWrite(entry);
     }

@@ -11,7 +11,7 @@ import type { JetStreamSource } from "../source/jetstream-source.js";
 import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
 import { decideBatch } from "./batcher.js";
 import { Fetching } from "./fetching.js";
-import type { FlightEntry } from "./flight.js";
+import { FlightEntry } from "./flight.js";
 import { gateResult } from "./gate-result.js";
 import { HeldMessages } from "./held-messages.js";
 import { OrderedLanes } from "./lanes.js";
@@ -19,6 +19,7 @@ import { Leases } from "./lease.js";
 import { LoopWatch } from "./loop-watch.js";
 import { isOutage, Outage } from "./outage.js";
 import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
+import { PumpSchedule } from "./pump-schedule.js";
 import { RedeliveryWait } from "./redelivery-wait.js";
 import { isSafeToRepeat, type WriteResult, writeBatch } from "./writer.js";
 
@@ -37,11 +38,6 @@ export interface PipelineParts extends OutcomeParts {
 const nothingToWrite: WriteResult = Object.freeze({ kind: "outcomes", outcomes: [] });
 const tickMs = 100;
 const single = { batchSize: 1, batchMaxBytes: Number.POSITIVE_INFINITY, lingerMs: 0 };
-/**
- * Turns of the event loop that an unfilled batch may wait while each of them brings messages: a backlog comes in chunks of
- * the socket, and a batch of many chunks costs one write and one confirmation. Sparse traffic waits one empty turn.
- */
-const gatheringTurns = 8;
 /** Deliveries after which an unsafe sink gets a message alone (FW-ERR-03). */
 const suspectDeliveries = 3;
 
@@ -59,31 +55,31 @@ export class Pipeline {
   readonly #writes: ActiveWrites;
   readonly #actions: OutcomeActions;
   readonly #loop: LoopWatch;
+  readonly #schedule: PumpSchedule;
   readonly #ticker: NodeJS.Timeout;
   #origin: EnvelopeOrigin;
-  #wake: NodeJS.Timeout | null = null;
-  #wakeAt = Number.POSITIVE_INFINITY;
-  #pumping = false;
   #stopping = false;
-  #disposed = false;
-  #gathered = 0;
   #aborting = false;
   #paused: { readonly reason: string; readonly at: number } | null = null;
-  /** Both times of this turn of the loop: one reading serves all messages of a chunk. */
-  #turn: { readonly at: number; readonly atNs: bigint } | null = null;
+  /** Both times of this chunk of the socket: one reading serves all of its messages. */
+  #chunk: { readonly at: number; readonly atNs: bigint } | null = null;
   #lastPosition: AckSubject | null = null;
 
   constructor(parts: PipelineParts) {
     const { settings, flight, lanes, source } = parts;
     this.#parts = parts;
-    const changed = (): void => this.#schedule();
+    this.#schedule = new PumpSchedule(
+      { full: () => this.#isFull(), refill: () => this.#refill(), pump: (full) => this.#pump(full) },
+      parts.now,
+    );
+    const changed = (): void => this.#schedule.changed();
     this.#outage = new Outage({
       ...parts,
       policy: settings.probe,
       healthcheckMs: settings.abortGraceMs + 1000,
       somethingWaits: () => lanes.ready(parts.now(), settings.batcher).messages > 0,
       changed,
-      wakeUpAt: (at) => this.#wakeUpAt(at),
+      wakeUpAt: (at) => this.#schedule.wakeUpAt(at),
     });
     this.#held = new HeldMessages({
       ...parts,
@@ -148,28 +144,22 @@ export class Pipeline {
       return;
     }
     counters.received += 1;
-    this.#turn ??= { at: this.#parts.now(), atNs: this.#parts.nowNs() };
-    const { at, atNs } = this.#turn;
+    this.#chunk ??= { at: this.#parts.now(), atNs: this.#parts.nowNs() };
+    const { at, atNs } = this.#chunk;
     const envelope = envelopeOfDelivery(message, position, this.#origin, atNs);
-    const entry = flight.admit({
-      envelope,
-      position,
-      bytes,
-      epoch: epoch.number,
-      at,
-      single: this.#isSuspect(position, envelope),
-      rejection: gate === null ? inspectEnvelope(envelope) : gate(envelope, headerBlockOf(message)),
-      leaseMs: this.#leases.deadline(position.count),
-      beatMs: this.#leases.interval(position.count),
-    });
+    const entry = new FlightEntry(envelope, position, bytes, epoch.number, at);
+    entry.single = this.#isSuspect(position, envelope);
+    entry.rejection = gate === null ? inspectEnvelope(envelope) : gate(envelope, headerBlockOf(message));
+    this.#leases.renew(entry, at);
+    flight.admit(entry);
     this.#actions.arrive(entry);
-    this.#schedule();
+    this.#schedule.arrived();
   }
 
   /** A delivery is larger than any open pull allows. */
   oversized(): void {
     this.#fetching.oversized();
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   /**
@@ -182,18 +172,18 @@ export class Pipeline {
     const { flight, lanes, telemetry } = this.#parts;
     if (epoch.streamCreatedAt === this.#origin.streamCreatedAt) {
       telemetry.log("warn", "the consumer is a new one; earlier deliveries are written and not settled", { messages: flight.size });
-      return this.#schedule();
+      return this.#schedule.changed();
     }
     const dropped = flight.clear();
     lanes.clear();
     this.#origin = this.#parts.originOf(epoch);
     telemetry.log("warn", "the stream is a new one; earlier deliveries are not settled", { dropped: dropped.length });
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   /** Looks again at what may go. */
   changed(): void {
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   /** An operator pause (FW-RUN-38): nothing is fetched or written until `resume`. */
@@ -209,13 +199,13 @@ export class Pipeline {
     this.#paused = null;
     if (lanes instanceof OrderedLanes) lanes.unpark();
     this.#held.resume();
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   /** No new pulls; partial batches close at once. */
   stopPulling(): void {
     this.#stopping = true;
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   /** True when nothing but held messages is left here. */
@@ -246,9 +236,8 @@ export class Pipeline {
 
   /** Nothing begins any more, whatever is still scheduled. */
   dispose(): void {
-    this.#disposed = true;
     clearInterval(this.#ticker);
-    if (this.#wake !== null) clearTimeout(this.#wake);
+    this.#schedule.dispose();
   }
 
   #isSuspect(position: AckSubject, envelope: Envelope): boolean {
@@ -256,57 +245,39 @@ export class Pipeline {
     return position.count > suspectDeliveries && !isSafeToRepeat(this.#parts.sink(), [envelope]);
   }
 
-  /** Runs the pump once after the events of this turn of the loop. */
-  #schedule(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    setImmediate(() => {
-      this.#pumping = false;
-      const brought = this.#turn !== null;
-      this.#turn = null;
-      if (brought && this.#gathers()) {
-        this.#refill();
-        this.#schedule();
-      } else this.#pump();
-    });
+  /** True when the next batch is full already; asked at the end of each chunk of messages. */
+  #isFull(): boolean {
+    this.#chunk = null;
+    const { lanes, settings, now } = this.#parts;
+    return lanes.ready(now(), settings.batcher).messages >= settings.batcher.batchSize;
   }
 
-  /** True while it pays to wait for the next chunk of a stream of messages. */
-  #gathers(): boolean {
-    const { lanes, settings } = this.#parts;
-    this.#gathered += 1;
-    if (this.#gathered >= gatheringTurns) return false;
-    return lanes.ready(this.#parts.now(), settings.batcher).messages < settings.batcher.batchSize;
-  }
-
-  #pump(): void {
-    if (this.#disposed) return;
-    this.#gathered = 0;
+  #pump(fullOnly: boolean): void {
     const now = this.#parts.now();
     if (this.#paused === null) {
-      this.#closeBatches(now);
+      this.#closeBatches(now, fullOnly);
       this.#outage.tick(now, this.#writes.count > this.#writes.stuck);
     }
     this.#refill();
   }
 
-  #closeBatches(now: number): void {
+  #closeBatches(now: number, fullOnly: boolean): void {
     const { lanes, settings } = this.#parts;
     for (;;) {
       const batcher = this.#outage.writesSingly ? single : settings.batcher;
       // A stuck write keeps its slot, but a probe may be written beside it: else an outage would never end.
       const taken = this.#outage.isOver ? this.#writes.count : this.#writes.count - this.#writes.stuck;
       const free = this.#outage.slots(settings.slots) - taken;
-      if (free <= 0 || this.#aborting) break;
+      if (free <= 0 || this.#aborting || (fullOnly && !this.#isFull())) break;
       const decision = decideBatch(batcher, lanes.ready(now, batcher), free, now, this.#stopping);
-      if (decision.kind === "look_at") this.#wakeUpAt(decision.at);
+      if (decision.kind === "look_at") this.#schedule.wakeUpAt(decision.at);
       if (decision.kind !== "close") break;
       const batch = lanes.take(now, batcher);
       if (batch.length === 0) break;
       void this.#write(batch);
     }
     const next = lanes.nextAt(now);
-    if (next !== null) this.#wakeUpAt(next);
+    if (next !== null) this.#schedule.wakeUpAt(next);
   }
 
   #refill(): void {
@@ -331,7 +302,7 @@ export class Pipeline {
       else if (result.kind === "indivisible") this.#actions.applyIndivisible(writable);
       else this.#fault(writable, result.error);
     }
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   #ask(write: ActiveWrite, entries: readonly FlightEntry[], envelopes: readonly Envelope[]): Promise<WriteResult> {
@@ -372,7 +343,7 @@ export class Pipeline {
     if (this.#outage.isOver) this.#held.tick(at);
     if (this.#paused !== null && at - this.#paused.at >= settings.maxLeaseMs) this.giveBackUnstarted();
     source.tick(at);
-    this.#schedule();
+    this.#schedule.changed();
   }
 
   #lostLease(entry: FlightEntry): void {
@@ -382,19 +353,5 @@ export class Pipeline {
     const later = lanes.loseLease(entry);
     flight.release(entry);
     this.#actions.giveBackLater(later);
-  }
-
-  #wakeUpAt(at: number): void {
-    if (at >= this.#wakeAt && this.#wake !== null) return;
-    if (this.#wake !== null) clearTimeout(this.#wake);
-    this.#wakeAt = at;
-    this.#wake = setTimeout(
-      () => {
-        this.#wake = null;
-        this.#wakeAt = Number.POSITIVE_INFINITY;
-        this.#pump();
-      },
-      Math.max(0, Math.ceil(at - this.#parts.now())),
-    );
   }
 }

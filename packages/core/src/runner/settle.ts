@@ -9,8 +9,8 @@ export interface AckPort {
   readonly generation: number;
   readonly epochNumber: number;
   readonly trusted: boolean;
-  publish(subject: string, verb: Uint8Array): void;
-  confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation>;
+  publish(subjects: readonly string[], verb: string): void;
+  confirm(subject: string, verb: string, timeoutMs: number): Promise<Confirmation>;
   /** Has the epoch read again before the next ack. */
   doubt(reason: string): void;
   /** Resolves true when acks may be sent (connected, epoch read); false when `signal` aborted first. */
@@ -23,12 +23,7 @@ export interface SettleSettings {
   readonly confirmTimeoutMs: number;
 }
 
-const encoder = new TextEncoder();
-const verbs = {
-  ack: encoder.encode("+ACK"),
-  term: encoder.encode("+TERM"),
-  working: encoder.encode("+WPI"),
-};
+const verbs = { ack: "+ACK", term: "+TERM", working: "+WPI" } as const;
 const attempts = 3;
 
 /**
@@ -69,7 +64,7 @@ export class Settlement {
   /** Gives a message back; it comes again `delayMs` later. False when it could not be sent: then its lease runs out. */
   giveBack(entry: FlightEntry, delayMs: number): boolean {
     const nanos = Math.max(0, Math.round(delayMs)) * 1_000_000;
-    return this.#counted("nak_errors_total", this.#send(entry, encoder.encode(nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`)));
+    return this.#counted("nak_errors_total", this.#send(entry, nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`));
   }
 
   /** Renews the lease of a message. False when it could not be sent. */
@@ -82,10 +77,10 @@ export class Settlement {
     return sent;
   }
 
-  #send(entry: FlightEntry, verb: Uint8Array): boolean {
+  #send(entry: FlightEntry, verb: string): boolean {
     if (!this.#port.connected || !this.#port.trusted || entry.epoch !== this.#port.epochNumber) return false;
     try {
-      this.#port.publish(entry.position.text, verb);
+      this.#port.publish([entry.position.text], verb);
       return true;
     } catch {
       this.#telemetry.count("settle_errors_total");
@@ -93,7 +88,7 @@ export class Settlement {
     }
   }
 
-  async #settle(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
+  async #settle(entries: readonly FlightEntry[], verb: string): Promise<boolean> {
     try {
       return await this.#settleInAttempts(entries, verb);
     } finally {
@@ -101,7 +96,7 @@ export class Settlement {
     }
   }
 
-  async #settleInAttempts(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
+  async #settleInAttempts(entries: readonly FlightEntry[], verb: string): Promise<boolean> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       if (!(await this.#trusted())) break;
       const current = entries.filter((entry) => entry.epoch === this.#port.epochNumber);
@@ -123,15 +118,14 @@ export class Settlement {
     return true;
   }
 
-  async #attempt(entries: readonly FlightEntry[], verb: Uint8Array): Promise<boolean> {
+  async #attempt(entries: readonly FlightEntry[], verb: string): Promise<boolean> {
     const { generation } = this.#port;
     const plain = this.#settings.mode === "plain" ? entries.length : this.#settings.mode === "confirmed" ? 0 : entries.length - 1;
     try {
-      for (let index = 0; index < plain; index += 1) {
-        this.#port.publish((entries[index] as FlightEntry).position.text, verb);
-      }
+      const subjects = entries.map((entry) => entry.position.text);
+      this.#port.publish(subjects.slice(0, plain), verb);
       const confirmations = await Promise.all(
-        entries.slice(plain).map((entry) => this.#port.confirm(entry.position.text, verb, this.#settings.confirmTimeoutMs)),
+        subjects.slice(plain).map((subject) => this.#port.confirm(subject, verb, this.#settings.confirmTimeoutMs)),
       );
       const confirmed = confirmations.every((confirmation) => confirmation === "confirmed");
       return confirmed && this.#port.connected && this.#port.generation === generation;

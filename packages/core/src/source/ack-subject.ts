@@ -17,33 +17,15 @@ export class AckSubject {
   readonly count: number;
   readonly sequence: SequenceNumber;
   readonly consumerSequenceNumber: SequenceNumber;
-  /** @internal First characters of the two tokens read on demand, and the end of the last. */
+  /** @internal Where the time begins; what is asked for seldom is found from here. */
   readonly timeAt: number;
-  /** @internal */
-  readonly pendingAt: number;
-  /** @internal */
-  readonly end: number;
-  /** @internal Where the numbers begin. */
-  readonly numbersAt: number;
 
-  private constructor(
-    text: string,
-    count: number,
-    sequence: SequenceNumber,
-    consumerSequence: SequenceNumber,
-    timeAt: number,
-    pendingAt: number,
-    end: number,
-    numbersAt: number,
-  ) {
+  private constructor(text: string, count: number, sequence: SequenceNumber, consumerSequence: SequenceNumber, timeAt: number) {
     this.text = text;
     this.count = count;
     this.sequence = sequence;
     this.consumerSequenceNumber = consumerSequence;
     this.timeAt = timeAt;
-    this.pendingAt = pendingAt;
-    this.end = end;
-    this.numbersAt = numbersAt;
   }
 
   /** Null for any subject that is not an ack subject: such a reply is never answered (FW-RUN-07). */
@@ -69,25 +51,24 @@ export class AckSubject {
       // Tokens that a later server may add stand at the end and are not ours to read.
       if (dots > longDots) break;
     }
-    if (dots === shortDots || dots === longDots) return AckSubject.read(text, b, c, d, e, f, text.length);
-    return dots > longDots ? AckSubject.read(text, a, b, c, d, e, f) : null;
+    if (dots === shortDots || dots === longDots) return AckSubject.read(text, b, c, d, e);
+    return dots > longDots ? AckSubject.read(text, a, b, c, d) : null;
   }
 
-  /** @internal Makes one from the places of the dots before its numbers. */
-  static read(
-    text: string,
-    count: number,
-    sequence: number,
-    consumer: number,
-    time: number,
-    pending: number,
-    end: number,
-  ): AckSubject | null {
+  /** @internal Makes one from the places of the dots before its first four numbers. */
+  static read(text: string, count: number, sequence: number, consumer: number, time: number): AckSubject | null {
     const counted = readSequence(text, count + 1, sequence);
     const streamSequence = readSequence(text, sequence + 1, consumer);
     const consumerSequence = readSequence(text, consumer + 1, time);
     if (typeof counted !== "number" || streamSequence === null || consumerSequence === null) return null;
-    return new AckSubject(text, counted, streamSequence, consumerSequence, time + 1, pending + 1, end, count + 1);
+    return new AckSubject(text, counted, streamSequence, consumerSequence, time + 1);
+  }
+
+  /** @internal What stands before the numbers. */
+  get prefix(): string {
+    let end = this.timeAt - 1;
+    for (let numbers = 0; numbers < 3; numbers += 1) end = this.text.lastIndexOf(".", end - 1);
+    return this.text.slice(0, end + 1);
   }
 
   get streamSequence(): bigint {
@@ -104,12 +85,14 @@ export class AckSubject {
 
   /** Server time of the message, ns since the Unix epoch, digit for digit. */
   get timestampNs(): bigint | null {
-    const digits = this.text.slice(this.timeAt, this.pendingAt - 1);
+    const digits = this.text.slice(this.timeAt, this.text.indexOf(".", this.timeAt));
     return /^\d+$/.test(digits) ? BigInt(digits) : null;
   }
 
   get pending(): number | null {
-    const value = readSequence(this.text, this.pendingAt, this.end);
+    const start = this.text.indexOf(".", this.timeAt) + 1;
+    const end = this.text.indexOf(".", start);
+    const value = readSequence(this.text, start, end < 0 ? this.text.length : end);
     return value === null ? null : Number(value);
   }
 }
@@ -127,7 +110,7 @@ export class AckSubjectReader {
       if (position !== null) return position;
     }
     const position = AckSubject.parse(text);
-    if (position !== null) this.#prefix = text.slice(0, position.numbersAt);
+    if (position !== null) this.#prefix = position.prefix;
     return position;
   }
 }
@@ -137,8 +120,6 @@ function readNumbers(text: string, start: number): AckSubject | null {
   const sequence = text.indexOf(".", start);
   const consumer = text.indexOf(".", sequence + 1);
   const time = text.indexOf(".", consumer + 1);
-  const pending = text.indexOf(".", time + 1);
-  if (sequence < 0 || consumer < 0 || time < 0 || pending < 0) return null;
-  const end = text.indexOf(".", pending + 1);
-  return AckSubject.read(text, start - 1, sequence, consumer, time, pending, end < 0 ? text.length : end);
+  if (sequence < 0 || consumer < 0 || time < 0 || text.indexOf(".", time + 1) < 0) return null;
+  return AckSubject.read(text, start - 1, sequence, consumer, time);
 }

@@ -29,7 +29,7 @@ export class Confirmations {
   }
 
   /** Sends `verb` and waits for the reply, `timeoutMs` at most. Throws only when the connection is closed. */
-  confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation> {
+  confirm(subject: string, verb: string, timeoutMs: number): Promise<Confirmation> {
     const reply = `${this.#inbox}.${this.#number}`;
     this.#number += 1;
     return new Promise((resolve, reject) => {

@@ -13,6 +13,7 @@ import { EpochGuard } from "./epoch.js";
 import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
 import { pause } from "./pause.js";
 import { streamHolds } from "./publication.js";
+import { publishAll } from "./publish-all.js";
 import { Puller } from "./pull.js";
 import { recreateConsumer } from "./recreate.js";
 import type { SequenceNumber } from "./sequence.js";
@@ -132,12 +133,12 @@ export class JetStreamSource {
     this.#puller?.request(messages, bytes);
   }
 
-  /** Publishes an ack verb; throws when the connection is closed. */
-  publish(subject: string, verb: Uint8Array): void {
-    this.#link.connection.publish(subject, verb);
+  /** Publishes an ack verb for each message; throws when the connection is closed. */
+  publish(subjects: readonly string[], verb: string): void {
+    publishAll(this.#link.connection, subjects, verb);
   }
 
-  async confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation> {
+  async confirm(subject: string, verb: string, timeoutMs: number): Promise<Confirmation> {
     const confirmation = await this.#link.confirmations.confirm(subject, verb, timeoutMs);
     if (confirmation === "no_responders") this.doubt("no responders to an ack");
     return confirmation;

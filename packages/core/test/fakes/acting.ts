@@ -8,7 +8,7 @@ import { OutcomeActions } from "../../src/runner/outcome-actions.js";
 import type { PipelineSettings } from "../../src/runner/pipeline-settings.js";
 import { Settlement } from "../../src/runner/settle.js";
 import type { VerdictPolicy } from "../../src/runner/verdict.js";
-import { arrivalOf, type MessageFields } from "./entries.js";
+import { admitted, type MessageFields } from "./entries.js";
 import { FakeAckPort } from "./fake-ack-port.js";
 import { FakeDeadLetterPort } from "./fake-dead-letter-port.js";
 import { RecordingTelemetry } from "./recording-telemetry.js";
@@ -82,7 +82,7 @@ export class Acting {
 
   arrive(message: number | MessageFields): FlightEntry {
     const fields = typeof message === "number" ? { sequence: message } : message;
-    const entry = this.flight.admit(arrivalOf(fields, { at: this.now }));
+    const entry = admitted(this.flight, fields, { at: this.now });
     this.actions.arrive(entry);
     return entry;
   }

@@ -1,6 +1,7 @@
 import { createEnvelope } from "../../src/envelope/create-envelope.js";
 import type { Envelope } from "../../src/envelope/envelope.js";
-import { type Arrival, Flight, type FlightEntry } from "../../src/runner/flight.js";
+import type { SinkError } from "../../src/error/errors.js";
+import { type Flight, FlightEntry } from "../../src/runner/flight.js";
 import { type PositionFields, positionOf } from "./positions.js";
 
 /** Fields of a test message; everything has a default but the sequence. */
@@ -27,23 +28,30 @@ export function envelopeOf(fields: MessageFields): Envelope {
   });
 }
 
-/** What admits a message to a flight. */
-export function arrivalOf(fields: MessageFields, overrides: Partial<Arrival> = {}): Arrival {
-  return {
-    envelope: envelopeOf(fields),
-    position: positionOf(fields),
-    bytes: 100,
-    epoch: 1,
-    at: 0,
-    single: false,
-    rejection: null,
-    leaseMs: 30_000,
-    beatMs: 5000,
-    ...overrides,
-  };
+/** What a test gives an entry besides its message. */
+export interface EntryFields {
+  readonly envelope?: Envelope;
+  readonly bytes?: number;
+  readonly epoch?: number;
+  readonly at?: number;
+  readonly single?: boolean;
+  readonly rejection?: SinkError;
 }
 
-/** An entry outside any flight that a test looks at. */
-export function entryOf(fields: MessageFields, overrides: Partial<Arrival> = {}): FlightEntry {
-  return new Flight().admit(arrivalOf(fields, overrides));
+/** An entry outside any flight. */
+export function entryOf(message: MessageFields, fields: EntryFields = {}): FlightEntry {
+  const { envelope = envelopeOf(message), bytes = 100, epoch = 1, at = 0, single = false, rejection = null } = fields;
+  const entry = new FlightEntry(envelope, positionOf(message), bytes, epoch, at);
+  entry.single = single;
+  entry.rejection = rejection;
+  entry.leaseUntil = at + 30_000;
+  entry.nextBeatAt = at + 5000;
+  return entry;
+}
+
+/** An entry admitted to a flight. */
+export function admitted(flight: Flight, message: MessageFields, fields: EntryFields = {}): FlightEntry {
+  const entry = entryOf(message, fields);
+  flight.admit(entry);
+  return entry;
 }

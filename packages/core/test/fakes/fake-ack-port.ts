@@ -8,8 +8,6 @@ export interface SentVerb {
   readonly confirmed: boolean;
 }
 
-const decoder = new TextDecoder();
-
 /** An ack port in memory: what is sent is kept, answers are scripted. */
 export class FakeAckPort implements AckPort {
   readonly sent: SentVerb[] = [];
@@ -32,12 +30,12 @@ export class FakeAckPort implements AckPort {
     this.doubts.push(reason);
   }
 
-  publish(subject: string, verb: Uint8Array): void {
-    this.#send({ subject, verb: decoder.decode(verb), confirmed: false });
+  publish(subjects: readonly string[], verb: string): void {
+    for (const subject of subjects) this.#send({ subject, verb, confirmed: false });
   }
 
-  async confirm(subject: string, verb: Uint8Array): Promise<Confirmation> {
-    const sent = { subject, verb: decoder.decode(verb), confirmed: true };
+  async confirm(subject: string, verb: string): Promise<Confirmation> {
+    const sent = { subject, verb, confirmed: true };
     this.#send(sent);
     return await this.answer(sent);
   }

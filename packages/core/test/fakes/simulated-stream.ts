@@ -21,7 +21,6 @@ interface OpenPull {
 
 /** Bytes of every message. */
 export const messageBytes = 100;
-const decoder = new TextDecoder();
 const pullExpiryMs = 1000;
 
 /** What the simulated consumer is configured with. */
@@ -184,13 +183,13 @@ export class SimulatedStream implements AckPort {
     // The simulated stream is never made again: every doubt is answered at once.
   }
 
-  publish(subject: string, verb: Uint8Array): void {
-    if (this.connected) this.#take(subject, decoder.decode(verb));
+  publish(subjects: readonly string[], verb: string): void {
+    if (this.connected) for (const subject of subjects) this.#take(subject, verb);
   }
 
-  async confirm(subject: string, verb: Uint8Array, timeoutMs: number): Promise<Confirmation> {
+  async confirm(subject: string, verb: string, timeoutMs: number): Promise<Confirmation> {
     const { connected } = this;
-    this.publish(subject, verb);
+    this.publish([subject], verb);
     await new Promise((resolve) => setTimeout(resolve, connected ? 1 : timeoutMs));
     return connected ? "confirmed" : "timed_out";
   }

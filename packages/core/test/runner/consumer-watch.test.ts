@@ -3,7 +3,7 @@ import { ConsumerWatch } from "../../src/runner/consumer-watch.js";
 import { Flight } from "../../src/runner/flight.js";
 import { FreeLanes, OrderedLanes } from "../../src/runner/lanes.js";
 import type { ConsumerState } from "../../src/source/consumer.js";
-import { arrivalOf } from "../fakes/entries.js";
+import { admitted } from "../fakes/entries.js";
 
 interface Reading {
   readonly ackPending?: number;
@@ -77,7 +77,7 @@ describe("a second client", () => {
 describe("going on without what does not come", () => {
   test("FW-RUN-13 lanes go on when nothing but our own deliveries is pending", () => {
     const { flight, lanes, watch } = orderedParts();
-    const [one, two] = [1, 2].map((sequence) => flight.admit(arrivalOf({ sequence })));
+    const [one, two] = [1, 2].map((sequence) => admitted(flight, { sequence }));
     for (const entry of [one, two]) lanes.add(entry as never);
     lanes.loseLease(one as never);
     flight.release(one as never);
@@ -91,10 +91,10 @@ describe("going on without what does not come", () => {
   test("FW-RUN-13 after a restart the barrier falls when the deliveries of the previous process have come again", () => {
     const { flight, lanes, watch } = orderedParts();
     lanes.barrier = 10;
-    flight.admit(arrivalOf({ sequence: 9, count: 2, consumerSequence: 11 }));
+    admitted(flight, { sequence: 9, count: 2, consumerSequence: 11 });
     expect(watch.see(reading({ ackPending: 2, delivered: 11 }), 0)).toBe(false);
     expect(lanes.barrier).toBe(10);
-    flight.admit(arrivalOf({ sequence: 10, count: 2, consumerSequence: 12 }));
+    admitted(flight, { sequence: 10, count: 2, consumerSequence: 12 });
     expect(watch.see(reading({ ackPending: 2, delivered: 12 }), 0)).toBe(true);
     expect(lanes.barrier).toBeNull();
   });
@@ -103,7 +103,7 @@ describe("going on without what does not come", () => {
     const { flight, lanes, watch } = orderedParts();
     lanes.barrier = 10;
     // The server said: one unacknowledged, not ours. Meanwhile a newer one reached us.
-    flight.admit(arrivalOf({ sequence: 11, consumerSequence: 11 }));
+    admitted(flight, { sequence: 11, consumerSequence: 11 });
     expect(watch.see(reading({ ackPending: 1, delivered: 10 }), 0)).toBe(false);
     expect(lanes.barrier).toBe(10);
   });
@@ -111,7 +111,7 @@ describe("going on without what does not come", () => {
   test("FW-RUN-13 an ack under way is not counted as ours", () => {
     const { flight, lanes, watch } = orderedParts();
     lanes.barrier = 10;
-    const entry = flight.admit(arrivalOf({ sequence: 9 }));
+    const entry = admitted(flight, { sequence: 9 });
     entry.state = "settling";
     expect(watch.see(reading({ ackPending: 1 }), 0)).toBe(false);
   });

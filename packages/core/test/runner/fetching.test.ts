@@ -3,7 +3,7 @@ import { Fetching } from "../../src/runner/fetching.js";
 import { Flight } from "../../src/runner/flight.js";
 import { FreeLanes, type Lanes, OrderedLanes } from "../../src/runner/lanes.js";
 import type { JetStreamSource } from "../../src/source/jetstream-source.js";
-import { arrivalOf } from "../fakes/entries.js";
+import { admitted } from "../fakes/entries.js";
 import { pipelineSettingsOf } from "../fakes/runner-settings.js";
 
 /** A source that keeps what it is asked for. */
@@ -61,7 +61,7 @@ describe("fetching", () => {
 
   test("FW-RUN-08 what is in the flight, waits for the epoch or may still come takes room; what is held does not", () => {
     const { source, flight, fetching } = fetchingOf();
-    for (let sequence = 1; sequence <= 18; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    for (let sequence = 1; sequence <= 18; sequence += 1) admitted(flight, { sequence }, { bytes: 10 });
     source.parkedMessages = 3;
     fetching.refill(false);
     expect(source.openMessages).toBe(4);
@@ -91,7 +91,7 @@ describe("fetching", () => {
   test("FW-RUN-13 a flight full of later messages does not keep out the missing ones: they are asked for once they must be due", () => {
     const lanes = new OrderedLanes(() => "", true);
     const { source, flight, time, fetching } = fetchingOf(lanes);
-    for (let sequence = 1; sequence <= 30; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    for (let sequence = 1; sequence <= 30; sequence += 1) admitted(flight, { sequence }, { bytes: 10 });
     lanes.barrier = 0;
     lanes.elsewhere = 40;
     time.since = 500;
@@ -107,7 +107,7 @@ describe("fetching", () => {
     lanes.elsewhere = 35;
     expect(askedAt(2700)).toBe(10);
     // New ones came all the same: as many again as the limit and a batch, and no more.
-    for (let sequence = 31; sequence <= 60; sequence += 1) flight.admit(arrivalOf({ sequence }, { bytes: 10 }));
+    for (let sequence = 31; sequence <= 60; sequence += 1) admitted(flight, { sequence }, { bytes: 10 });
     lanes.elsewhere = 30;
     expect(askedAt(99_000)).toBe(0);
   });
@@ -134,7 +134,7 @@ describe("fetching", () => {
         expect(source.openMessages).toBe(20);
         source.pulls.length = 0;
       }
-      flight.hold(flight.admit(arrivalOf({ sequence })), "permanent");
+      flight.hold(admitted(flight, { sequence }), "permanent");
     }
     fetching.refill(false);
     expect([source.pulls, source.pinned]).toEqual([[], 1]);
@@ -142,7 +142,7 @@ describe("fetching", () => {
 
   test("FW-RUN-34 a message too large for any pull is asked for alone, once, when nothing is in flight", () => {
     const { source, flight, fetching } = fetchingOf();
-    const entry = flight.admit(arrivalOf({ sequence: 1 }));
+    const entry = admitted(flight, { sequence: 1 });
     fetching.oversized();
     fetching.refill(false);
     expect(source.pulls.every(([, bytes]) => bytes !== null)).toBe(true);

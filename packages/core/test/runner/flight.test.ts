@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
-import { arrivalOf } from "../fakes/entries.js";
+import { admitted } from "../fakes/entries.js";
 
 type Step =
   | { readonly kind: "admit"; readonly sequence: number; readonly bytes: number }
@@ -35,8 +35,7 @@ describe("room of the flight", () => {
         const failures = new Map<number, number>();
         for (const step of all) {
           if (step.kind === "admit") {
-            if (flight.get(step.sequence) === undefined)
-              ever.push(flight.admit(arrivalOf({ sequence: step.sequence }, { bytes: step.bytes })));
+            if (flight.get(step.sequence) === undefined) ever.push(admitted(flight, { sequence: step.sequence }, { bytes: step.bytes }));
           } else if (step.kind === "clear") {
             const before = [...flight.entries()];
             expect(flight.clear()).toEqual(before);
@@ -71,9 +70,9 @@ describe("room of the flight", () => {
 
   test("FW-RUN-37 an entry let go is not the later one of its sequence: its outcome settles nothing and frees no room", () => {
     const flight = new Flight();
-    const first = flight.admit(arrivalOf({ sequence: 7 }, { bytes: 10 }));
+    const first = admitted(flight, { sequence: 7 }, { bytes: 10 });
     flight.release(first);
-    const second = flight.admit(arrivalOf({ sequence: 7, count: 2 }, { bytes: 20 }));
+    const second = admitted(flight, { sequence: 7, count: 2 }, { bytes: 20 });
     expect([flight.has(first), flight.has(second)]).toEqual([false, true]);
     flight.release(first);
     flight.hold(first, "permanent");
@@ -85,10 +84,10 @@ describe("room of the flight", () => {
 describe("failure counts", () => {
   test("FW-RUN-20 outlive a release, because a message given back comes again, and end when it is settled", () => {
     const flight = new Flight();
-    const entry = flight.admit(arrivalOf({ sequence: 3 }));
+    const entry = admitted(flight, { sequence: 3 });
     flight.fail(3);
     flight.release(entry);
-    flight.admit(arrivalOf({ sequence: 3, count: 2 }));
+    admitted(flight, { sequence: 3, count: 2 });
     expect(flight.fail(3)).toBe(2);
     flight.forget(3);
     expect(flight.failures(3)).toBe(0);
@@ -104,7 +103,7 @@ describe("failure counts", () => {
 describe("what is ours of the consumer's pending messages", () => {
   test("FW-RUN-13 leaves out what is being settled and what was delivered after the reading", () => {
     const flight = new Flight();
-    const entries = [1, 2, 3, 4].map((sequence) => flight.admit(arrivalOf({ sequence, consumerSequence: sequence + 10 })));
+    const entries = [1, 2, 3, 4].map((sequence) => admitted(flight, { sequence, consumerSequence: sequence + 10 }));
     (entries[0] as FlightEntry).state = "settling";
     flight.hold(entries[1] as FlightEntry, "permanent");
     expect(flight.unsettled(13)).toBe(2);

@@ -5,7 +5,7 @@ import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { HeldMessages } from "../../src/runner/held-messages.js";
 import { FreeLanes, OrderedLanes } from "../../src/runner/lanes.js";
 import { silentTelemetry } from "../../src/telemetry/port.js";
-import { arrivalOf } from "../fakes/entries.js";
+import { admitted } from "../fakes/entries.js";
 import { messageTime } from "../fakes/positions.js";
 
 const origin = createEnvelopeOrigin({
@@ -43,7 +43,7 @@ class Holding {
 
   /** A message that was written in vain and is held. */
   hold(sequence: number, reason: "retry_exhausted" | "permanent" | "parked"): FlightEntry {
-    const entry = this.flight.admit(arrivalOf({ sequence }));
+    const entry = admitted(this.flight, { sequence });
     this.lanes.add(entry);
     if (reason === "parked") this.lanes.remove(entry);
     else this.lanes.take(this.now, all);
@@ -172,7 +172,7 @@ describe("in an ordered lane", () => {
     const parked = [2, 3].map((sequence) => holding.hold(sequence, "parked"));
     for (const entry of [poison, ...parked]) entry.envelope = null;
     holding.held.resume();
-    holding.lanes.add(holding.flight.admit(arrivalOf({ sequence: 4 })));
+    holding.lanes.add(admitted(holding.flight, { sequence: 4 }));
     await holding.answer(3);
     expect(holding.takeable()).toEqual([]);
     await holding.answer(1);

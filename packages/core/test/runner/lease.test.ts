@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { Leases } from "../../src/runner/lease.js";
 import type { ConsumerDeadlines } from "../../src/runner/pipeline-settings.js";
-import { arrivalOf } from "../fakes/entries.js";
+import { admitted } from "../fakes/entries.js";
 import { positionOf } from "../fakes/positions.js";
 
 const deadlines: ConsumerDeadlines = { ackWaitMs: 30_000, backoffMs: [], maxDeliver: null, maxAckPending: null };
@@ -23,8 +23,9 @@ class Watched {
   }
 
   admit(sequence: number, at: number, count = 1): FlightEntry {
-    const timing = { at, leaseMs: this.leases.deadline(count), beatMs: this.leases.interval(count) };
-    return this.flight.admit(arrivalOf({ sequence, count }, timing));
+    const entry = admitted(this.flight, { sequence, count }, { at });
+    this.leases.renew(entry, at);
+    return entry;
   }
 
   tick(now: number): void {
