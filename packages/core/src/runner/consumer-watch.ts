@@ -1,6 +1,6 @@
 import type { ConsumerState } from "../source/consumer.js";
 import type { Flight } from "./flight.js";
-import { type Lanes, OrderedLanes } from "./lanes.js";
+import type { Lanes } from "./lanes.js";
 
 /**
  * What is known of the consumer on the server, kept from every reading: whether its window is full, its ack floor, and
@@ -47,13 +47,12 @@ export class ConsumerWatch {
     this.#info = info;
     this.#drift = drift;
     this.#foreignPulls = info.num_waiting > ownPulls ? this.#foreignPulls + 1 : 0;
-    if (!(this.#lanes instanceof OrderedLanes)) return false;
     // Entries whose ack is under way are not counted as ours, because the server may have taken it already; nor are
     // deliveries made after the reading. With nothing elsewhere, what lanes wait for has come, or will not come.
     this.#lanes.elsewhere = info.num_ack_pending - this.#flight.unsettled(info.delivered.consumer_seq);
     if (!this.#lanes.isWaiting) return false;
     if (this.#lanes.elsewhere > 0) return false;
-    this.#lanes.barrier = null;
+    this.#lanes.goOn();
     // What this consumer has not delivered yet is still to come: it may be a new one, behind the old.
     for (const sequence of this.#lanes.awaited()) if (sequence <= info.delivered.stream_seq) this.#lanes.giveUp(sequence);
     return true;

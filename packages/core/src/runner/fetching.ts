@@ -1,6 +1,6 @@
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import type { Flight } from "./flight.js";
-import { type Lanes, OrderedLanes } from "./lanes.js";
+import type { Lanes } from "./lanes.js";
 import { longestDeadline, type PipelineSettings } from "./pipeline-settings.js";
 import { planPull } from "./pull-plan.js";
 import type { RedeliveryWait } from "./redelivery-wait.js";
@@ -59,7 +59,7 @@ export class Fetching {
    * server sends them before anything new, so exactly as many are asked for as are missing, room or not (FW-RUN-13).
    */
   #askForMissing(): void {
-    if (!(this.#lanes instanceof OrderedLanes) || !this.#lanes.isWaiting) return;
+    if (!this.#lanes.isWaiting) return;
     const now = this.#now();
     const { missing: all } = this.#lanes;
     // What was asked for came: then the rest is due as well.
@@ -79,8 +79,7 @@ export class Fetching {
     const source = this.#source;
     // The room of what a lane waits for is not given to later messages, or it could not come (FW-RUN-13). A batch may come
     // all the same: what is missing may be due already.
-    const waits = this.#lanes instanceof OrderedLanes && this.#lanes.isWaiting;
-    const reserved = waits ? Math.max(0, Math.min(this.#lanes.missing, maxMessages - batcher.batchSize)) : 0;
+    const reserved = this.#lanes.isWaiting ? Math.max(0, Math.min(this.#lanes.missing, maxMessages - batcher.batchSize)) : 0;
     return planPull({
       messages: maxMessages - reserved - this.#flight.messages - source.parkedMessages,
       bytes: maxBytes - this.#flight.bytes,

@@ -37,6 +37,10 @@ export class FlightEntry {
   rejection: SinkError | null = null;
   lastError: SinkError | null = null;
   heldReason: "retry_exhausted" | "permanent" | "parked" | null = null;
+  /** Held, and asked for by a repair: it comes back as soon as its body is read. */
+  resumed = false;
+  /** Its last heartbeat could not be sent. */
+  unbeaten = false;
 
   /** `arrivedAt` is monotonic, in ms; the lease begins by `Leases.renew`. */
   constructor(envelope: Envelope, position: AckSubject, bytes: number, epoch: number, arrivedAt: number) {
@@ -50,12 +54,13 @@ export class FlightEntry {
 }
 
 /**
- * The one table of what is held: by stream sequence, with its room in messages and bytes. Failure counts outlive an
- * entry, because a nak'd message comes back (FW-RUN-20).
+ * The one table of what is held: by stream sequence, with its room in messages and bytes. What is known
+ * of a message's failures outlives its entry, because a nak'd message comes back (FW-RUN-20).
  */
 export class Flight {
   readonly #entries = new Map<SequenceNumber, FlightEntry>();
   readonly #failures = new Map<SequenceNumber, number>();
+  readonly #alone = new Set<SequenceNumber>();
   readonly #rememberedFailures: number;
   #bytes = 0;
   #held = 0;
@@ -162,12 +167,24 @@ export class Flight {
     return count;
   }
 
+  /** An unsafe sink refused it as part of a batch: it is written alone from now on, also when it comes again (FW-ERR-03). */
+  writeAlone(entry: FlightEntry): void {
+    this.#alone.add(entry.sequence);
+    entry.single = true;
+  }
+
+  /** True when this sequence must be written alone. */
+  isAlone(sequence: SequenceNumber): boolean {
+    return this.#alone.size > 0 && this.#alone.has(sequence);
+  }
+
   /** Takes every entry out, for another epoch: what is being written ends by itself and is not settled. */
   clear(): FlightEntry[] {
     const entries = [...this.#entries.values()];
     for (const entry of entries) entry.state = "gone";
     this.#entries.clear();
     this.#failures.clear();
+    this.#alone.clear();
     this.#bytes = 0;
     this.#held = 0;
     return entries;
@@ -178,8 +195,9 @@ export class Flight {
     return entry.state !== "gone";
   }
 
-  /** Forgets the failures of a message that was acked or dead-lettered. */
+  /** Forgets what is remembered of a message that was acked or dead-lettered. */
   forget(sequence: SequenceNumber): void {
     if (this.#failures.size > 0) this.#failures.delete(sequence);
+    if (this.#alone.size > 0) this.#alone.delete(sequence);
   }
 }

@@ -4,7 +4,7 @@ import { envelopeOfStored } from "../source/delivery.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { Flight, FlightEntry } from "./flight.js";
-import { type Lanes, OrderedLanes } from "./lanes.js";
+import type { Lanes } from "./lanes.js";
 
 /** What keeping held messages needs. */
 export interface HeldParts {
@@ -24,8 +24,6 @@ export interface HeldParts {
 /** Messages put aside (FW-RUN-38): leased without limit, their bodies given back to the stream, which has them anyway. */
 export class HeldMessages {
   readonly #parts: HeldParts;
-  /** Brought back by a repair, but not back yet. */
-  readonly #resumed = new WeakSet<FlightEntry>();
 
   constructor(parts: HeldParts) {
     this.#parts = parts;
@@ -42,7 +40,7 @@ export class HeldMessages {
     const { flight } = this.#parts;
     if (flight.held === 0) return;
     for (const entry of [...flight.entries()]) {
-      const comesBack = entry.heldReason === "retry_exhausted" || this.#resumed.has(entry);
+      const comesBack = entry.heldReason === "retry_exhausted" || entry.resumed;
       if (entry.state === "held" && comesBack && entry.retryAt <= now) void this.#bringBack(entry);
     }
   }
@@ -53,8 +51,8 @@ export class HeldMessages {
     const back = [...flight.entries()].filter(({ heldReason }) => heldReason === "parked" || heldReason === "permanent");
     // Bodies are read again, and come in any order: the lane waits for all of them.
     for (const entry of back) {
-      this.#resumed.add(entry);
-      if (lanes instanceof OrderedLanes) lanes.expect(entry);
+      entry.resumed = true;
+      lanes.expect(entry);
     }
     for (const entry of back) void this.#bringBack(entry);
   }
@@ -66,7 +64,7 @@ export class HeldMessages {
     if (entry.envelope === null && !(await this.#readBody(entry))) return;
     if (entry.state !== "held") return;
     const parked = entry.heldReason === "parked";
-    this.#resumed.delete(entry);
+    entry.resumed = false;
     flight.unhold(entry);
     entry.retryAt = 0;
     lanes.add(entry);

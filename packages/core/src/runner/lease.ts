@@ -25,7 +25,6 @@ export class Leases {
   readonly #settings: LeaseSettings;
   readonly #deadlines: ConsumerDeadlines;
   readonly #inOrder: boolean;
-  readonly #failing = new WeakSet<FlightEntry>();
   #failed = 0;
 
   /**
@@ -85,7 +84,7 @@ export class Leases {
   #round(flight: Flight, now: number): FlightEntry[] {
     let begins = false;
     for (const entry of flight.entries()) {
-      if (!this.#isKept(entry) || this.#failing.has(entry)) continue;
+      if (!this.#isKept(entry) || entry.unbeaten) continue;
       begins ||= now >= entry.nextBeatAt || (entry.beats === 0 && entry.position.count > 1);
     }
     if (!begins) return this.#due(flight, now);
@@ -99,10 +98,10 @@ export class Leases {
   #beat(entry: FlightEntry, now: number, effects: LeaseEffects): void {
     if (!effects.extend(entry)) {
       this.#failed += 1;
-      this.#failing.add(entry);
+      entry.unbeaten = true;
       return;
     }
-    this.#failing.delete(entry);
+    entry.unbeaten = false;
     entry.beats += 1;
     entry.leaseUntil = Math.max(entry.leaseUntil, now + this.deadline(entry.position.count));
     entry.nextBeatAt = now + this.interval(entry.position.count);

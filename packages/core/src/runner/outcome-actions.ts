@@ -9,7 +9,7 @@ import type { DeadLetters } from "./dead-letter.js";
 import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "./dead-letter-record.js";
 import { countFailure } from "./failure-counts.js";
 import type { Flight, FlightEntry } from "./flight.js";
-import { type Lanes, OrderedLanes } from "./lanes.js";
+import type { Lanes } from "./lanes.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
 import type { Settlement } from "./settle.js";
 import { decideVerdict, isBudgeted, type Verdict } from "./verdict.js";
@@ -52,17 +52,10 @@ const leastRestMs = 10;
 export class OutcomeActions {
   readonly #parts: OutcomeParts;
   readonly #effects: OutcomeEffects;
-  /** Sequences an unsafe sink refused as part of a batch: written alone from now on (FW-ERR-03). */
-  readonly #single = new Set<FlightEntry["sequence"]>();
 
   constructor(parts: OutcomeParts, effects: OutcomeEffects) {
     this.#parts = parts;
     this.#effects = effects;
-  }
-
-  /** True when this sequence must be written alone. */
-  isSingle(sequence: FlightEntry["sequence"]): boolean {
-    return this.#single.size > 0 && this.#single.has(sequence);
   }
 
   /** Every entry is durable. */
@@ -97,8 +90,7 @@ export class OutcomeActions {
     telemetry.count("batch_splits_total");
     for (const entry of entries) {
       if (!flight.has(entry)) continue;
-      this.#single.add(entry.sequence);
-      entry.single = true;
+      flight.writeAlone(entry);
       const keep = settings.ordered || this.isLastDelivery(entry) || !settlement.giveBack(entry, 1);
       if (keep) this.again(entry);
       else {
@@ -113,7 +105,7 @@ export class OutcomeActions {
   arrive(entry: FlightEntry): void {
     const { lanes } = this.#parts;
     lanes.add(entry);
-    if (!(lanes instanceof OrderedLanes) || !lanes.isParked(entry)) return;
+    if (!lanes.isParked(entry)) return;
     lanes.remove(entry);
     this.#park(entry);
   }
@@ -122,7 +114,7 @@ export class OutcomeActions {
   again(entry: FlightEntry): void {
     const { lanes } = this.#parts;
     entry.state = "waiting";
-    if (lanes instanceof OrderedLanes && lanes.isParked(entry)) this.#park(entry);
+    if (lanes.isParked(entry)) this.#park(entry);
     else lanes.add(entry);
     lanes.settleWrite(entry);
   }
@@ -132,7 +124,7 @@ export class OutcomeActions {
     const { flight, lanes } = this.#parts;
     for (const entry of entries) {
       if (!flight.has(entry)) continue;
-      if (lanes instanceof OrderedLanes) this.giveBackLater(lanes.loseLease(entry));
+      this.giveBackLater(lanes.loseLease(entry));
       flight.release(entry);
     }
   }
@@ -149,7 +141,7 @@ export class OutcomeActions {
     for (const entry of entries) {
       if (this.isLastDelivery(entry)) continue;
       // Whether or not the server hears of it now: after a pause it has to come again before anything later.
-      if (lanes instanceof OrderedLanes) lanes.miss(entry);
+      lanes.miss(entry);
       lanes.remove(entry);
       if (flight.has(entry)) settlement.giveBack(entry, 0);
       flight.release(entry);
@@ -180,7 +172,6 @@ export class OutcomeActions {
       if (!flight.has(entry)) continue;
       flight.release(entry);
       flight.forget(entry.sequence);
-      if (this.#single.size > 0) this.#single.delete(entry.sequence);
     }
     this.#effects.changed();
   }
@@ -243,7 +234,7 @@ export class OutcomeActions {
 
   #redeliver(entry: FlightEntry, failures: number): void {
     const { lanes } = this.#parts;
-    if (lanes instanceof OrderedLanes) this.giveBackLater(lanes.loseLease(entry));
+    this.giveBackLater(lanes.loseLease(entry));
     this.#retry(entry, failures, "nak");
   }
 
@@ -289,7 +280,7 @@ export class OutcomeActions {
   #hold(entry: FlightEntry, retryLater: boolean): void {
     const { flight, counters, settings, now, lanes } = this.#parts;
     const parks = settings.ordered && settings.onPoison === "park_key" && !retryLater;
-    if (parks && lanes instanceof OrderedLanes) {
+    if (parks) {
       if (flight.held >= settings.maxParked) {
         this.again(entry);
         return this.#effects.pause("max_parked is reached");

@@ -14,7 +14,6 @@ import { Fetching } from "./fetching.js";
 import { FlightEntry } from "./flight.js";
 import { gateResult } from "./gate-result.js";
 import { HeldMessages } from "./held-messages.js";
-import { OrderedLanes } from "./lanes.js";
 import { Leases } from "./lease.js";
 import { LoopWatch } from "./loop-watch.js";
 import { isOutage, Outage } from "./outage.js";
@@ -197,7 +196,7 @@ export class Pipeline {
   resume(): void {
     const { lanes } = this.#parts;
     this.#paused = null;
-    if (lanes instanceof OrderedLanes) lanes.unpark();
+    lanes.unpark();
     this.#held.resume();
     this.#schedule.changed();
   }
@@ -241,7 +240,7 @@ export class Pipeline {
   }
 
   #isSuspect(position: AckSubject, envelope: Envelope): boolean {
-    if (this.#actions.isSingle(position.sequence)) return true;
+    if (this.#parts.flight.isAlone(position.sequence)) return true;
     return position.count > suspectDeliveries && !isSafeToRepeat(this.#parts.sink(), [envelope]);
   }
 
@@ -347,9 +346,9 @@ export class Pipeline {
   }
 
   #lostLease(entry: FlightEntry): void {
-    const { lanes, flight, telemetry } = this.#parts;
+    const { lanes, flight, settings, telemetry } = this.#parts;
     telemetry.count("lost_leases_total");
-    if (!(lanes instanceof OrderedLanes) || entry.state !== "waiting" || this.#actions.isLastDelivery(entry)) return;
+    if (!settings.ordered || entry.state !== "waiting" || this.#actions.isLastDelivery(entry)) return;
     const later = lanes.loseLease(entry);
     flight.release(entry);
     this.#actions.giveBackLater(later);

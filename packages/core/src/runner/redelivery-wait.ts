@@ -1,6 +1,6 @@
 import type { AckSubject } from "../source/ack-subject.js";
 import { nextSequence, type SequenceNumber } from "../source/sequence.js";
-import { type Lanes, OrderedLanes } from "./lanes.js";
+import type { Lanes } from "./lanes.js";
 
 /**
  * Deliveries that did not arrive: of a process that died, of a connection that broke, of a client that had the pin before
@@ -25,14 +25,12 @@ export class RedeliveryWait {
 
   /** Deliveries may be missing from now on. */
   begin(): void {
-    if (!(this.#lanes instanceof OrderedLanes)) return;
-    this.#lanes.barrier = 0;
+    this.#lanes.standStill();
     this.#since = this.#now();
   }
 
   /** Looks at a delivery: the consumer numbers them without a gap, so a gap is a delivery that did not arrive. */
   notice(position: AckSubject): void {
-    if (!(this.#lanes instanceof OrderedLanes)) return;
     if (this.#last !== null && position.consumerSequenceNumber > nextSequence(this.#last)) this.begin();
     this.#last = position.consumerSequenceNumber;
     if (position.count > 1) this.#since = this.#now();

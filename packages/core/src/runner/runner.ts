@@ -10,7 +10,6 @@ import { assemble, type Running } from "./assemble.js";
 import { type Clock, systemClock } from "./clock.js";
 import { newCounters } from "./counters.js";
 import { healthReasons } from "./health.js";
-import { OrderedLanes } from "./lanes.js";
 import { OnceRun } from "./once-run.js";
 import { longestDeadline } from "./pipeline-settings.js";
 import type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner-contract.js";
@@ -178,7 +177,7 @@ class JetStreamRunner implements Runner {
     const end = AbortSignal.any([signal, this.#stopped.signal, this.#failed.signal]);
     const once = this.#options.once === true ? this.#onceRun(running) : null;
     const until = this.#clock.now() + (this.#options.onceTimeoutMs ?? Number.POSITIVE_INFINITY);
-    const everyMs = (): number => (once !== null ? onceMs : lanesWait(running) ? waitingMs : watchMs);
+    const everyMs = (): number => (once !== null ? onceMs : running.lanes.isWaiting ? waitingMs : watchMs);
     while (!end.aborted) {
       const seen = await withinLimit(this.#look(running), end);
       const progress = seen ? once?.look() : undefined;
@@ -215,10 +214,9 @@ class JetStreamRunner implements Runner {
 
   /** Lanes do not wait for what cannot come: a message that left the stream, or deliveries of a process long gone (FW-RUN-13). */
   async #lookAtLanes({ lanes, source, pipeline, settings }: Running): Promise<void> {
-    if (!(lanes instanceof OrderedLanes) || !lanes.isWaiting) return;
+    if (!lanes.isWaiting) return;
     const waited = this.#clock.now() - pipeline.redeliveries.since;
-    if (lanes.barrier !== null && source.openPulls > 0 && waited > longestDeadline(settings.deadlines) + redeliveryGraceMs)
-      lanes.barrier = null;
+    if (source.openPulls > 0 && waited > longestDeadline(settings.deadlines) + redeliveryGraceMs) lanes.goOn();
     for (const sequence of lanes.awaited().slice(0, awaitedChecks)) {
       if ((await source.holds(sequence)) !== false) continue;
       this.#telemetry.count("awaited_messages_gone_total");
@@ -287,10 +285,6 @@ class JetStreamRunner implements Runner {
     const seconds = ((this.#endedAt ?? this.#clock.now()) - this.#startedAt) / 1000;
     return { received, stored, deadLettered, retried, held: heldTotal, seconds, complete: this.#failure === null, reason: this.#failure };
   }
-}
-
-function lanesWait({ lanes }: Running): boolean {
-  return lanes instanceof OrderedLanes && lanes.isWaiting;
 }
 
 /** A server that does not answer must not keep a stop waiting; a look that is too late counts as none. */

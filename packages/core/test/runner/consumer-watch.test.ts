@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ConsumerWatch } from "../../src/runner/consumer-watch.js";
 import { Flight } from "../../src/runner/flight.js";
-import { FreeLanes, OrderedLanes } from "../../src/runner/lanes.js";
+import { FreeLanes } from "../../src/runner/free-lanes.js";
+import { OrderedLanes } from "../../src/runner/ordered-lanes.js";
 import type { ConsumerState } from "../../src/source/consumer.js";
 import { admitted } from "../fakes/entries.js";
 
@@ -88,29 +89,29 @@ describe("going on without what does not come", () => {
     expect(lanes.isWaiting).toBe(false);
   });
 
-  test("FW-RUN-13 after a restart the barrier falls when the deliveries of the previous process have come again", () => {
+  test("FW-RUN-13 after a restart lanes go on when the deliveries of the previous process have come again", () => {
     const { flight, lanes, watch } = orderedParts();
-    lanes.barrier = 10;
+    lanes.standStill();
     admitted(flight, { sequence: 9, count: 2, consumerSequence: 11 });
     expect(watch.see(reading({ ackPending: 2, delivered: 11 }), 0)).toBe(false);
-    expect(lanes.barrier).toBe(10);
+    expect(lanes.standsStill).toBe(true);
     admitted(flight, { sequence: 10, count: 2, consumerSequence: 12 });
     expect(watch.see(reading({ ackPending: 2, delivered: 12 }), 0)).toBe(true);
-    expect(lanes.barrier).toBeNull();
+    expect(lanes.standsStill).toBe(false);
   });
 
   test("FW-RUN-13 a delivery made after the reading does not stand in for one that is still out", () => {
     const { flight, lanes, watch } = orderedParts();
-    lanes.barrier = 10;
+    lanes.standStill();
     // The server said: one unacknowledged, not ours. Meanwhile a newer one reached us.
     admitted(flight, { sequence: 11, consumerSequence: 11 });
     expect(watch.see(reading({ ackPending: 1, delivered: 10 }), 0)).toBe(false);
-    expect(lanes.barrier).toBe(10);
+    expect(lanes.standsStill).toBe(true);
   });
 
   test("FW-RUN-13 an ack under way is not counted as ours", () => {
     const { flight, lanes, watch } = orderedParts();
-    lanes.barrier = 10;
+    lanes.standStill();
     const entry = admitted(flight, { sequence: 9 });
     entry.state = "settling";
     expect(watch.see(reading({ ackPending: 1 }), 0)).toBe(false);

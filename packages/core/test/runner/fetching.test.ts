@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Fetching } from "../../src/runner/fetching.js";
 import { Flight } from "../../src/runner/flight.js";
-import { FreeLanes, type Lanes, OrderedLanes } from "../../src/runner/lanes.js";
+import { FreeLanes } from "../../src/runner/free-lanes.js";
+import type { Lanes } from "../../src/runner/lanes.js";
+import { OrderedLanes } from "../../src/runner/ordered-lanes.js";
 import type { JetStreamSource } from "../../src/source/jetstream-source.js";
 import { admitted } from "../fakes/entries.js";
 import { pipelineSettingsOf } from "../fakes/runner-settings.js";
@@ -81,7 +83,7 @@ describe("fetching", () => {
       [500, 10],
     ] as const) {
       const { source, fetching } = fetchingOf(lanes);
-      lanes.barrier = 0;
+      lanes.standStill();
       lanes.elsewhere = missing;
       fetching.refill(false);
       expect(source.openMessages).toBe(asked);
@@ -92,7 +94,7 @@ describe("fetching", () => {
     const lanes = new OrderedLanes(() => "", true);
     const { source, flight, time, fetching } = fetchingOf(lanes);
     for (let sequence = 1; sequence <= 30; sequence += 1) admitted(flight, { sequence }, { bytes: 10 });
-    lanes.barrier = 0;
+    lanes.standStill();
     lanes.elsewhere = 40;
     time.since = 500;
     const askedAt = (now: number): number => {

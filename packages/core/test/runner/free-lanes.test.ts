@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BatcherSettings } from "../../src/runner/batcher.js";
 import type { FlightEntry } from "../../src/runner/flight.js";
-import { FreeLanes } from "../../src/runner/lanes.js";
+import { FreeLanes } from "../../src/runner/free-lanes.js";
 import { entryOf } from "../fakes/entries.js";
 
 const ten: BatcherSettings = { batchSize: 10, batchMaxBytes: 1000, lingerMs: 0 };

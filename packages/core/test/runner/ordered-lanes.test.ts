@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BatcherSettings } from "../../src/runner/batcher.js";
 import type { FlightEntry } from "../../src/runner/flight.js";
-import { OrderedLanes } from "../../src/runner/lanes.js";
+import { OrderedLanes } from "../../src/runner/ordered-lanes.js";
 import { entryOf } from "../fakes/entries.js";
 
 const ten: BatcherSettings = { batchSize: 10, batchMaxBytes: 1000, lingerMs: 0 };
@@ -127,19 +127,17 @@ describe("a lost lease", () => {
   });
 });
 
-describe("the barrier of a restart", () => {
-  test("FW-RUN-13 messages beyond the last delivered sequence wait until it falls", () => {
+describe("standing still after a restart", () => {
+  test("FW-RUN-13 nothing goes until the lanes may go on", () => {
     const lanes = new OrderedLanes(bySubject, true);
-    lanes.barrier = 10;
+    lanes.standStill();
     for (const sequence of [9, 10, 11]) lanes.add(entry(sequence));
     lanes.add(entry(12, "b"));
     expect(lanes.isWaiting).toBe(true);
-    const batch = lanes.take(0, ten);
-    expect(sequences(batch)).toEqual([9, 10]);
-    for (const each of batch) lanes.settleWrite(each);
     expect(lanes.take(0, ten)).toEqual([]);
-    lanes.barrier = null;
-    expect(sequences(lanes.take(0, ten)).sort()).toEqual([11, 12]);
+    expect(lanes.ready(0, ten).messages).toBe(0);
+    lanes.goOn();
+    expect(sequences(lanes.take(0, ten))).toEqual([9, 10, 11, 12]);
   });
 });
 
@@ -238,10 +236,10 @@ describe("bookkeeping", () => {
 
   test("FW-RUN-33 another epoch begins with nothing, and a write that began before blocks no lane when it ends", () => {
     const lanes = lanesOf([entry(1), entry(2)]);
-    lanes.barrier = 99;
     const [one] = lanes.take(0, { ...ten, batchSize: 1 }) as [FlightEntry];
+    lanes.standStill();
     lanes.clear();
-    expect([lanes.waiting(), lanes.awaited(), lanes.barrier, lanes.isWaiting]).toEqual([[], [], null, false]);
+    expect([lanes.waiting(), lanes.awaited(), lanes.standsStill, lanes.isWaiting]).toEqual([[], [], false, false]);
     const fresh = entry(1);
     lanes.add(fresh);
     expect(lanes.take(0, ten)).toEqual([fresh]);

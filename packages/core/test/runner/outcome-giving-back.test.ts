@@ -11,7 +11,7 @@ describe("a batch that an unsafe sink refused as a whole", () => {
     acting.actions.applyIndivisible(acting.batch(1, 2));
     expect(acting.sent).toEqual(['-NAK {"delay":1000000} 1', '-NAK {"delay":1000000} 2']);
     expect([acting.here, acting.flight.failures(1)]).toEqual([[], 0]);
-    expect([1, 2, 3].map((sequence) => acting.actions.isSingle(sequence))).toEqual([true, true, false]);
+    expect([1, 2, 3].map((sequence) => acting.flight.isAlone(sequence))).toEqual([true, true, false]);
   });
 
   test("FW-ERR-03 FW-RUN-13 an ordered one stays, and its messages are written one by one", () => {
@@ -35,7 +35,7 @@ describe("a batch that an unsafe sink refused as a whole", () => {
     acting.actions.applyIndivisible(acting.batch(1));
     acting.actions.applyStored(acting.batch({ sequence: 1, count: 2 }));
     await acting.rest();
-    expect(acting.actions.isSingle(1)).toBe(false);
+    expect(acting.flight.isAlone(1)).toBe(false);
   });
 });
 
