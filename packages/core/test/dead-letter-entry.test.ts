@@ -10,6 +10,7 @@ function stored(body: unknown, headers: Readonly<Record<string, string>> = {}): 
     subject: "dlq.orders",
     time: "2026-01-01T00:00:00.000000001Z",
     header: (name) => headers[name] ?? null,
+    headers: () => Object.entries(headers),
     data: body instanceof Uint8Array ? body : bytes(JSON.stringify(body)),
   };
 }
@@ -94,7 +95,8 @@ describe("identity", () => {
 describe("done markers", () => {
   test("FW-DLQ-10 a marker names a sequence on the done subject", () => {
     expect(doneSubject("dlq.orders")).toBe("dlq.orders.done");
-    expect(decodeDoneMarker(bytes('{"sequence":12}'))).toBe(12);
+    expect(decodeDoneMarker(bytes('{"sequence":12}'))).toEqual({ sequence: 12, identity: null });
+    expect(decodeDoneMarker(bytes('{"sequence":12,"identity":"id:a"}'))).toEqual({ sequence: 12, identity: "id:a" });
     expect(["", "12", "null", '{"sequence":"12"}', '{"sequence":1.5}', "{"].map((text) => decodeDoneMarker(bytes(text)))).toEqual(
       Array(6).fill(null),
     );

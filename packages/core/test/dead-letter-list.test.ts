@@ -18,6 +18,7 @@ function store(letters: readonly Letter[]): NextDeadLetter {
       subject: "dlq.a",
       time: "2026-01-01T00:00:00Z",
       header: (name) => (name === "Nats-Msg-Id" ? found.id : null),
+      headers: () => [["Nats-Msg-Id", found.id]],
       data: new TextEncoder().encode(JSON.stringify({ dlq_version: 1, subject: "events.a", error_code: "permanent" })),
     };
     return stored;

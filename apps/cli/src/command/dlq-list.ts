@@ -19,7 +19,7 @@ export interface DlqListRequest {
 export async function dlqList(host: Host, request: DlqListRequest): Promise<number> {
   await using reader = await openDeadLetters(host, request.choice);
   const page = await reader.list({ from: request.from, limit: request.limit });
-  const done = await reader.done(new Set(page.entries.map((entry) => entry.sequence)));
+  const done = await reader.done(page.entries);
   const lines = page.entries.map((entry) => deadLetterLine(entry, done.has(entry.sequence)));
   printResult(host, request.format, lines, () => text(lines, host));
   if (page.next !== null && request.format === "text") host.stderr.write(`sinks: there are more; continue with --from ${page.next}\n`);

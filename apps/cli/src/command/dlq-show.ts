@@ -34,7 +34,7 @@ export async function dlqShow(host: Host, request: DlqShowRequest): Promise<numb
   const entry = await reader.read(sequence);
   if (entry === null)
     throw new NotFoundError(`there is no dead letter at sequence ${sequence}; \`sinks dlq list\` shows those that are there`);
-  const done = await reader.done(new Set([sequence]));
+  const done = await reader.done([entry]);
   const payload = entry.payload === null ? null : decodePayload(entry.payload);
   printResult(host, request.format, document(entry, done.has(sequence), payload), () => text(entry, done.has(sequence), payload));
   return exitCodes.good;

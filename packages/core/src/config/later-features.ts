@@ -14,12 +14,6 @@ export interface LaterFeature {
 const isWebAddress = (value: unknown) => typeof value === "string" && /^wss?:/i.test(value);
 const isTrue = (value: unknown) => value === true;
 const enabled = (...path: string[]): LaterFeature => ({ path, asked: "true", asks: isTrue, remedy: "set it to false or remove it" });
-const given = (...path: string[]): LaterFeature => ({
-  path,
-  asked: "any value",
-  asks: (value) => value !== null && value !== undefined,
-  remedy: "remove it",
-});
 
 /** Keys that are valid but whose feature is not part of this release; asking for one is refused, never ignored. */
 export const laterFeatures: readonly LaterFeature[] = [
@@ -32,11 +26,6 @@ export const laterFeatures: readonly LaterFeature[] = [
   },
   enabled("push_consumer", "enabled"),
   enabled("delivery", "priority_lanes", "enabled"),
-  { path: ["dead_letter", "format"], asked: "raw", asks: (value) => value === "raw", remedy: "use json" },
-  { path: ["dead_letter", "oversize"], asked: "metadata_only", asks: (value) => value === "metadata_only", remedy: "remove it" },
-  given("dead_letter", "max_bytes"),
-  given("dead_letter", "max_ratio"),
-  given("dead_letter", "domain"),
   enabled("mission_metadata", "enabled"),
   enabled("security_labels", "enabled"),
   enabled("metrics", "enabled"),

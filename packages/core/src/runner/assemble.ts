@@ -6,10 +6,10 @@ import { createEnvelopeOrigin, type EnvelopeOrigin } from "../envelope/envelope-
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
 import { compileArrivalGate } from "../gate/arrival-gate.js";
 import { type ConsumerState, describeDrift } from "../source/consumer.js";
+import { deadLetterPort } from "../source/dead-letter-port.js";
 import type { Epoch } from "../source/epoch.js";
 import { JetStreamSource } from "../source/jetstream-source.js";
 import type { Link } from "../source/link.js";
-import { publishWithId, streamHoldsId, streamOfSubject } from "../source/publication.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { AckedFloor } from "./acked-floor.js";
 import type { Clock } from "./clock.js";
@@ -20,12 +20,11 @@ import { Flight } from "./flight.js";
 import { FreeLanes } from "./free-lanes.js";
 import { laneKey } from "./lane-key.js";
 import type { Lanes } from "./lanes.js";
+import { MassRejection } from "./mass-rejection.js";
 import { OrderedLanes } from "./ordered-lanes.js";
 import { Pipeline } from "./pipeline.js";
 import { adoptConsumer, type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
 import { type AckPort, Settlement } from "./settle.js";
-
-const publishTimeoutMs = 5000;
 
 /** Everything that exists between a start and a stop. */
 export interface Running {
@@ -38,6 +37,8 @@ export interface Running {
   readonly watch: ConsumerWatch;
   readonly settlement: Settlement;
   readonly deadLetters: DeadLetters | null;
+  /** Null without `dead_letter.max_ratio`. */
+  readonly massRejection: MassRejection | null;
   /** The stream keeps messages only while a consumer wants them. */
   readonly interestOnly: boolean;
   /** Takes a reading of the consumer; true when more may go by it. */
@@ -110,6 +111,8 @@ export function assemble(input: AssembleInput): Running {
   const { ack_mode: mode, ack_confirmation: confirmation } = configuration.delivery;
   const settlement = new Settlement(ackPort(source), { mode, confirmTimeoutMs: confirmation.timeout_ms }, telemetry, leaving.signal);
   const deadLetters = deadLettersOf(configuration, source, telemetry, clock);
+  const { max_ratio: maxRatio } = configuration.dead_letter;
+  const massRejection = maxRatio === null ? null : new MassRejection(maxRatio, clock.now);
   const pipeline: Pipeline = new Pipeline({
     source,
     flight,
@@ -119,10 +122,13 @@ export function assemble(input: AssembleInput): Running {
     settlement,
     counters: input.counters,
     deadLetters,
+    massRejection,
     deadLetterContent: {
       includePayload: configuration.dead_letter.include_payload,
       includeHeaders: configuration.dead_letter.include_headers,
       includeError: configuration.dead_letter.include_error,
+      format: configuration.dead_letter.format,
+      oversize: configuration.dead_letter.oversize,
     },
     sinkName: input.sinkName,
     telemetry,
@@ -151,6 +157,7 @@ export function assemble(input: AssembleInput): Running {
     watch,
     settlement,
     deadLetters,
+    massRejection,
     leaving,
     interestOnly: stream?.config.retention === "interest",
     goal: stream?.state.last_seq ?? null,
@@ -163,16 +170,11 @@ function lanesOf({ delivery }: Configuration, settings: PipelineSettings, sink: 
 }
 
 function deadLettersOf(configuration: Configuration, source: JetStreamSource, telemetry: Telemetry, clock: Clock): DeadLetters | null {
-  const { enabled, subject, stream, max_in_flight } = configuration.dead_letter;
+  const { enabled, subject, stream, domain, max_bytes: maxBytes, max_in_flight: maxInFlight } = configuration.dead_letter;
   if (!enabled || subject === null) return null;
   return new DeadLetters(
-    {
-      publish: (target, body, headers, id) => publishWithId(source.link.client, target, body, headers, id, publishTimeoutMs),
-      streamOf: (target) => streamOfSubject(source.link.manager, target),
-      holds: (target, sequence, subject, id) => streamHoldsId(source.link.manager, target, sequence, subject, id),
-      maxPayload: () => source.link.maxPayload,
-    },
-    { subject, stream, maxInFlight: max_in_flight, backoff: retryPolicy(configuration) },
+    deadLetterPort(configuration, () => source.link),
+    { subject, stream, domain, maxBytes, maxInFlight, backoff: retryPolicy(configuration) },
     telemetry,
     clock.random,
   );

@@ -1,15 +1,25 @@
 import type { Configuration } from "../config/schema.js";
 import { type DeadLetterStore, openDeadLetterStore } from "../source/dead-letter-store.js";
 import { type DeadLetterEntry, decodeDeadLetter, decodeDoneMarker, doneSubject } from "./dead-letter-entry.js";
-import { type DeadLetterPage, type DeadLetterPageRequest, listDeadLetters, walkDeadLetters } from "./dead-letter-list.js";
+import { joinChunks } from "./dead-letter-join.js";
+import {
+  type DeadLetterPage,
+  type DeadLetterPageRequest,
+  listDeadLetters,
+  type NextDeadLetter,
+  walkDeadLetters,
+} from "./dead-letter-list.js";
+
+/** What tells whether an entry is done. */
+export type DoneCandidate = Pick<DeadLetterEntry, "sequence" | "identity">;
 
 /** Reads the dead letters of one configuration; disposal closes its connection. */
 export interface DeadLetterReader extends AsyncDisposable {
-  /** One page, oldest first, repeats of one message shown once (FW-CLI-11). */
+  /** One page, oldest first, repeats and chunks of one message shown once (FW-CLI-11). */
   list(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
-  /** Sequences of dead letters that are marked as dealt with, among those asked for. */
-  done(sequences: ReadonlySet<number>): Promise<ReadonlySet<number>>;
-  /** One entry with its payload; null when the dead-letter stream has none at this sequence. */
+  /** Sequences of the entries that are marked as dealt with, themselves or as a repeat of one that is. */
+  done(entries: readonly DoneCandidate[]): Promise<ReadonlySet<number>>;
+  /** One entry with its payload, chunks joined; null when the dead-letter stream has none at this sequence. */
   read(sequence: number): Promise<DeadLetterEntry | null>;
 }
 
@@ -22,22 +32,32 @@ export async function openDeadLetterReader(configuration: Configuration): Promis
 }
 
 /** A reader over an open store, which it takes over. */
-export function createDeadLetterReader(store: DeadLetterStore): DeadLetterReader {
+export function createDeadLetterReader(store: Pick<DeadLetterStore, "subject" | "next" | "read"> & AsyncDisposable): DeadLetterReader {
   const { subject } = store;
+  const next: NextDeadLetter = (sequence) => store.next(subject, sequence);
   return {
-    list: (request) => listDeadLetters((sequence) => store.next(subject, sequence), request),
-    async done(sequences) {
-      const found = new Set<number>();
-      for await (const marker of walkDeadLetters((sequence) => store.next(doneSubject(subject), sequence), 1)) {
-        const sequence = decodeDoneMarker(marker.data);
-        if (sequence !== null && sequences.has(sequence)) found.add(sequence);
-      }
-      return found;
-    },
+    list: (request) => listDeadLetters(next, request),
+    done: (entries) => findDone((sequence) => store.next(doneSubject(subject), sequence), entries),
     async read(sequence) {
       const stored = await store.read(sequence);
-      return stored === null || stored.subject !== subject ? null : decodeDeadLetter(stored);
+      if (stored === null || stored.subject !== subject) return null;
+      const entry = decodeDeadLetter(stored);
+      return entry.chunk === null ? entry : joinChunks(next, entry);
     },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
+}
+
+async function findDone(nextMarker: NextDeadLetter, entries: readonly DoneCandidate[]): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  const sequences = new Set(entries.map(({ sequence }) => sequence));
+  const byIdentity = new Map(entries.map(({ sequence, identity }) => [identity, sequence]));
+  for await (const stored of walkDeadLetters(nextMarker, 1)) {
+    const marker = decodeDoneMarker(stored.data);
+    if (marker === null) continue;
+    if (sequences.has(marker.sequence)) found.add(marker.sequence);
+    const repeat = marker.identity === null ? undefined : byIdentity.get(marker.identity);
+    if (repeat !== undefined) found.add(repeat);
+  }
+  return found;
 }

@@ -1,20 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Envelope } from "../envelope/envelope.js";
-import type { JsonValue } from "../envelope/json.js";
-import { encodeCanonicalJson } from "../envelope/json-encode.js";
+import type { JsonObject, JsonValue } from "../envelope/json.js";
 import { isErrorKind, type SinksError } from "../error/errors.js";
 
-/** What the record may say, from `dead_letter` of the configuration. */
-export interface DeadLetterContent {
-  readonly includePayload: boolean;
-  readonly includeHeaders: boolean;
-  readonly includeError: boolean;
-}
-
-/** One dead letter, ready to be published. */
-export interface DeadLetter {
-  readonly body: Uint8Array;
-  readonly headers: ReadonlyMap<string, string>;
+/** What is known of a message that a sink will never take, apart from its headers and its body (FW-DLQ-02). */
+export interface DeadLetterRecord {
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  /** Headers of the original as the record shows them. */
+  readonly headers: JsonObject;
+  /** Null when the body was withheld. */
+  readonly body: Uint8Array | null;
   /**
    * `Nats-Msg-Id`: equal for a repeat of the same message by the same pipeline (FW-DLQ-03). Stream and consumer are part of
    * it, because two pipelines may have sinks of one name and dead letters in one stream.
@@ -22,41 +17,11 @@ export interface DeadLetter {
   readonly id: string;
 }
 
-const encoder = new TextEncoder();
-
-/** Builds the record of one message that a sink will never take (FW-DLQ-02). */
-export function buildDeadLetter(envelope: Envelope, error: SinksError, sink: string, content: DeadLetterContent): DeadLetter {
+/** Gathers what a dead letter says; `includeError` puts the error's type and text into it. */
+export function deadLetterRecord(envelope: Envelope, error: SinksError, sink: string, includeError: boolean): DeadLetterRecord {
   const key = keyOf(envelope);
-  const record = recordOf(envelope, error, sink, content, key);
-  const headers = new Map([["Nats-Sinks-Original-Subject", headerValue(envelope.subject)]]);
-  if (content.includeError) headers.set("Nats-Sinks-Error-Type", headerValue(error.name));
-  return {
-    body: encoder.encode(encodeCanonicalJson(record)),
-    headers,
-    id: createHash("sha256")
-      .update(JSON.stringify([key ?? String(envelope.streamSequence), envelope.stream, envelope.consumer, sink]))
-      .digest("hex"),
-  };
-}
-
-function keyOf(envelope: Envelope): string | null {
-  try {
-    return envelope.idempotencyKey();
-  } catch (error) {
-    if (isErrorKind(error, "ValidationError")) return null;
-    throw error;
-  }
-}
-
-function recordOf(
-  envelope: Envelope,
-  error: SinksError,
-  sink: string,
-  content: DeadLetterContent,
-  key: string | null,
-): Record<string, JsonValue> {
   const snapshot = envelope.metadataForJsonStorage();
-  const record: Record<string, JsonValue> = {
+  const fields: Record<string, JsonValue> = {
     dlq_version: 1,
     subject: envelope.subject,
     stream: envelope.stream,
@@ -79,18 +44,28 @@ function recordOf(
     error_code: wellFormed(error.code),
     destination_code: wellFormed(destinationCode(error)),
   };
-  if (envelope.timestampNs !== null) record["timestamp"] = snapshot.jetstream.timestamp;
-  if (content.includeError) {
-    record["error_type"] = wellFormed(error.name);
-    record["error"] = wellFormed(error.message);
+  if (envelope.timestampNs !== null) fields["timestamp"] = snapshot.jetstream.timestamp;
+  if (includeError) {
+    fields["error_type"] = wellFormed(error.name);
+    fields["error"] = wellFormed(error.message);
   }
-  if (content.includeHeaders) record["headers"] = snapshot.headers as unknown as JsonValue;
-  if (content.includePayload) {
-    if (envelope.payloadOmitted) record["payload_unavailable_reason"] = envelope.payloadOmittedReason;
-    else
-      record["payload_base64"] = Buffer.from(envelope.data.buffer, envelope.data.byteOffset, envelope.data.byteLength).toString("base64");
+  return {
+    fields,
+    headers: snapshot.headers,
+    body: envelope.payloadOmitted ? null : envelope.data,
+    id: createHash("sha256")
+      .update(JSON.stringify([key ?? String(envelope.streamSequence), envelope.stream, envelope.consumer, sink]))
+      .digest("hex"),
+  };
+}
+
+function keyOf(envelope: Envelope): string | null {
+  try {
+    return envelope.idempotencyKey();
+  } catch (error) {
+    if (isErrorKind(error, "ValidationError")) return null;
+    throw error;
   }
-  return record;
 }
 
 /** The destination's code of the failure itself, also when retries were exhausted around it. */
@@ -99,12 +74,7 @@ function destinationCode(error: SinksError): string | null {
   return isErrorKind(error.cause, "SinksError") ? error.cause.destinationCode : null;
 }
 
-/** A subject may hold characters that a header line cannot. */
-function headerValue(text: string): string {
-  return encodeURI(wellFormed(text)).replaceAll("%25", "%");
-}
-
 /** A driver may cut its text in the middle of a character; half of one has no place in JSON or UTF-8. */
-function wellFormed<Text extends string | null>(text: Text): Text {
+export function wellFormed<Text extends string | null>(text: Text): Text {
   return text === null ? text : (text.replace(/\p{Surrogate}/gu, "\u{fffd}") as Text);
 }

@@ -6,10 +6,11 @@ import type { AckedFloor } from "./acked-floor.js";
 import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
 import type { DeadLetters } from "./dead-letter.js";
-import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "./dead-letter-record.js";
+import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "./dead-letter-form.js";
 import { countFailure } from "./failure-counts.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import type { Lanes } from "./lanes.js";
+import type { MassRejection } from "./mass-rejection.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
 import type { Settlement } from "./settle.js";
 import { decideVerdict, isBudgeted, type Verdict } from "./verdict.js";
@@ -22,6 +23,8 @@ export interface OutcomeParts {
   /** Null with dead letters off. */
   readonly deadLetters: DeadLetters | null;
   readonly deadLetterContent: DeadLetterContent;
+  /** Null without `dead_letter.max_ratio`. */
+  readonly massRejection: MassRejection | null;
   readonly counters: Counters;
   readonly settings: PipelineSettings;
   readonly sinkName: string;
@@ -152,6 +155,7 @@ export class OutcomeActions {
     const { counters, lanes, settings } = this.#parts;
     const now = this.#parts.now();
     counters.stored += entries.length;
+    this.#parts.massRejection?.stored(entries.length);
     let late = 0;
     for (const entry of entries) {
       entry.state = "settling";
@@ -256,6 +260,7 @@ export class OutcomeActions {
   async #deadLetter(entry: FlightEntry, error: SinksError): Promise<void> {
     const { deadLetters, deadLetterContent, sinkName, signal, flight, lanes, counters, settings, telemetry } = this.#parts;
     if (deadLetters === null || entry.envelope === null) return this.#hold(entry, false);
+    if (await this.#isMassRejection(entry)) return;
     let letter: DeadLetter;
     try {
       letter = buildDeadLetter(entry.envelope, error, sinkName, deadLetterContent);
@@ -266,7 +271,7 @@ export class OutcomeActions {
     const result = await deadLetters.publish(letter, signal);
     if (result === "aborted" || !flight.has(entry)) return;
     if (result === "too_large") {
-      this.#parts.telemetry.log("error", "a dead letter is too large for the server; its message is held", {
+      this.#parts.telemetry.log("error", "a dead letter is too large for its stream; its message is held", {
         stream_sequence: entry.sequence,
       });
       return this.#hold(entry, false);
@@ -275,6 +280,20 @@ export class OutcomeActions {
     entry.state = "settling";
     lanes.settleWrite(entry);
     await this.#acknowledge([entry], settings.terminateDeadLetters);
+  }
+
+  /** Judged when the whole batch has its outcomes: its stored messages count, too. Above the ratio the message is kept (FW-DLQ-09). */
+  async #isMassRejection(entry: FlightEntry): Promise<boolean> {
+    const { massRejection, flight } = this.#parts;
+    if (massRejection === null) return false;
+    massRejection.rejected();
+    await null;
+    if (!flight.has(entry)) return true;
+    const reason = massRejection.reason();
+    if (reason === null) return false;
+    this.again(entry);
+    this.#effects.pause(reason);
+    return true;
   }
 
   #hold(entry: FlightEntry, retryLater: boolean): void {

@@ -122,6 +122,7 @@ class JetStreamRunner implements Runner {
   }
 
   resume(): void {
+    this.#running?.massRejection?.reset();
     this.#running?.pipeline.resume();
   }
 

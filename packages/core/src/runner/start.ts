@@ -4,6 +4,7 @@ import type { Sink } from "../connector/sink.js";
 import { ConfigurationError, isErrorKind, SinksError, TemporarySinkError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import { apiFault, describeApiFault } from "../source/api-fault.js";
+import { deadLetterManager } from "../source/dead-letter-port.js";
 import { type Link, openLink } from "../source/link.js";
 import { pause } from "../source/pause.js";
 import { keepingFault, streamOfSubject } from "../source/publication.js";
@@ -107,8 +108,7 @@ export async function preflight(configuration: Configuration, link: Link, teleme
       ordering: delivery.ordering,
     });
   }
-  if (deadLetter.enabled && deadLetter.subject !== null)
-    await checkDeadLetterStream(link, deadLetter.subject, deadLetter.stream, telemetry);
+  if (deadLetter.enabled && deadLetter.subject !== null) await checkDeadLetterStream(configuration, deadLetter.subject, link, telemetry);
 }
 
 function warnOfWindow(configuration: Configuration, link: Link, telemetry: Telemetry): void {
@@ -122,10 +122,12 @@ function warnOfWindow(configuration: Configuration, link: Link, telemetry: Telem
   }
 }
 
-async function checkDeadLetterStream(link: Link, subject: string, expected: string | null, telemetry: Telemetry): Promise<void> {
+async function checkDeadLetterStream(configuration: Configuration, subject: string, link: Link, telemetry: Telemetry): Promise<void> {
+  const expected = configuration.dead_letter.stream;
+  const manager = await deadLetterManager(configuration, link);
   let found: string | null;
   try {
-    found = await streamOfSubject(link.manager, subject);
+    found = await streamOfSubject(manager, subject);
   } catch (error) {
     telemetry.log("warn", "cannot check the dead letter stream", { error: describeApiFault(error) });
     return;
@@ -140,7 +142,7 @@ async function checkDeadLetterStream(link: Link, subject: string, expected: stri
       `dead_letter.stream: "${subject}" is captured by stream "${found}", not "${expected}"; correct one of the two`,
     );
   }
-  const fault = await keepingFault(link.manager, found);
+  const fault = await keepingFault(manager, found);
   if (fault !== null) throw new ConfigurationError(`dead_letter.subject: stream "${found}" ${fault}`);
 }
 

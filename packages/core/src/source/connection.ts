@@ -45,6 +45,11 @@ export function apiPrefix(section: NatsSection): string {
   return section.domain === null ? "$JS.API" : `$JS.${section.domain}.API`;
 }
 
+/** Prefix of the API that holds the dead letters: that of `dead_letter.domain`, or the pipeline's own (FW-DLQ-11). */
+export function deadLetterApiPrefix({ nats, dead_letter: deadLetter }: Configuration): string {
+  return deadLetter.domain === null ? apiPrefix(nats) : `$JS.${deadLetter.domain}.API`;
+}
+
 function serversOf(section: NatsSection): readonly string[] {
   return section.urls.length > 0 ? section.urls : [section.url];
 }

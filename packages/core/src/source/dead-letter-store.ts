@@ -2,7 +2,7 @@ import { type JetStreamManager, jetstreamManager, type NextMsgRequest, type SeqM
 import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
-import { apiPrefix, openConnection } from "./connection.js";
+import { deadLetterApiPrefix, openConnection } from "./connection.js";
 
 const requestTimeoutMs = 5000;
 
@@ -15,6 +15,8 @@ export interface StoredDeadLetter {
   readonly time: string;
   /** First value of a header, or null. */
   readonly header: (name: string) => string | null;
+  /** Every header with its first value, in order. */
+  readonly headers: () => Iterable<readonly [string, string]>;
   readonly data: Uint8Array;
 }
 
@@ -42,7 +44,7 @@ export async function openDeadLetterStore(configuration: Configuration): Promise
   const connection = await openConnection(configuration);
   try {
     const manager = await jetstreamManager(connection, {
-      apiPrefix: apiPrefix(configuration.nats),
+      apiPrefix: deadLetterApiPrefix(configuration),
       timeout: requestTimeoutMs,
       checkAPI: false,
     });
@@ -96,6 +98,7 @@ function storedDeadLetter(message: StoredMsg): StoredDeadLetter {
     subject: message.subject,
     time: message.timestamp,
     header: (name) => (message.header.has(name) ? message.header.get(name) : null),
+    headers: () => message.header.keys().map((name) => [name, message.header.get(name)] as const),
     data: message.data,
   };
 }

@@ -6,6 +6,8 @@ import { apiFault, describeApiFault } from "./api-fault.js";
 /** The server's word on a publication. */
 export interface Publication {
   readonly stream: string;
+  /** JetStream domain of that stream; null where the server has none. */
+  readonly domain: string | null;
   readonly sequence: number;
   /** The server knew the id already and stored nothing. */
   readonly duplicate: boolean;
@@ -29,13 +31,13 @@ export async function publishWithId(
   const natsHeaders = newHeaders();
   for (const [name, value] of headers) natsHeaders.append(name, value);
   try {
-    const { stream, seq, duplicate } = await client.publish(subject, body, {
+    const { stream, domain, seq, duplicate } = await client.publish(subject, body, {
       headers: natsHeaders,
       msgID: id,
       timeout: timeoutMs,
       retries: 1,
     });
-    return { stream, sequence: seq, duplicate };
+    return { stream, domain: domain ?? null, sequence: seq, duplicate };
   } catch (error) {
     const reason = describeApiFault(error);
     if (error instanceof JetStreamApiError && error.code === messageTooLarge) throw new SizePolicyViolationError(reason, { cause: error });

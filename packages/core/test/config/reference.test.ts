@@ -87,7 +87,7 @@ test("FW-CFG the reference has every section, every connector, the overrides and
   expect(text).toContain("How \\| many.");
   expect(text).toContain("| `NATS_SINKS_LOG_LEVEL` | `logging.level` |");
   expect(text).toContain("| key | refused value |\n| --- | --- |\n");
-  expect(text).toContain("| `dead_letter.format` | raw |");
+  expect(text).toContain("| `encryption.enabled` | true |");
 });
 
 test("FW-ERR-01 the error reference has every code with its sentence", () => {

@@ -4,6 +4,7 @@ import { newCounters } from "../../src/runner/counters.js";
 import { DeadLetters } from "../../src/runner/dead-letter.js";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { FreeLanes } from "../../src/runner/free-lanes.js";
+import { MassRejection } from "../../src/runner/mass-rejection.js";
 import { OrderedLanes } from "../../src/runner/ordered-lanes.js";
 import { OutcomeActions } from "../../src/runner/outcome-actions.js";
 import type { PipelineSettings } from "../../src/runner/pipeline-settings.js";
@@ -20,6 +21,7 @@ const all: BatcherSettings = { batchSize: 100, batchMaxBytes: 1_000_000, lingerM
 interface Options {
   readonly policy?: Partial<VerdictPolicy>;
   readonly settings?: Partial<PipelineSettings>;
+  readonly maxRatio?: number;
 }
 
 /** Verdicts carried out over real tables and fakes of everything that reaches out; time stands at 1000 ms. */
@@ -36,7 +38,7 @@ export class Acting {
   readonly leaving = new AbortController();
   now = 1000;
 
-  constructor({ policy = {}, settings = {} }: Options = {}) {
+  constructor({ policy = {}, settings = {}, maxRatio }: Options = {}) {
     const verdict = verdictPolicy(policy);
     this.settings = pipelineSettingsOf({ verdict, ordered: verdict.ordered, onPoison: verdict.onPoison, ...settings });
     this.lanes = verdict.ordered ? new OrderedLanes((entry) => entry.envelope?.subject ?? "", true) : new FreeLanes();
@@ -49,12 +51,13 @@ export class Acting {
         deadLetters: verdict.deadLetters
           ? new DeadLetters(
               this.letters,
-              { subject: "dlq", stream: null, maxInFlight: 4, backoff: this.settings.retry },
+              { subject: "dlq", stream: null, domain: null, maxBytes: null, maxInFlight: 4, backoff: this.settings.retry },
               this.telemetry,
               () => 0.5,
             )
           : null,
-        deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true },
+        massRejection: maxRatio === undefined ? null : new MassRejection(maxRatio, () => this.now),
+        deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true, format: "json", oversize: "chunk" },
         counters: this.counters,
         settings: this.settings,
         ackedFloor: null,

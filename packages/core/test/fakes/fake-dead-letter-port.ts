@@ -1,4 +1,4 @@
-import type { DeadLetterPort } from "../../src/runner/dead-letter.js";
+import type { DeadLetterPort, StreamLimits } from "../../src/source/dead-letter-port.js";
 import type { Publication } from "../../src/source/publication.js";
 
 /** One publication as it was asked for. */
@@ -19,7 +19,11 @@ export class FakeDeadLetterPort implements DeadLetterPort {
   /** Sequences that hold an entry now. */
   readonly entries = new Map<number, Published>();
   stream: string | null = "DLQ";
+  domain: string | null = null;
   lookups = 0;
+  /** What the stream says of itself. */
+  limits: StreamLimits | null = null;
+  limitReads = 0;
   /** Called with each publication before it is stored; may throw or wait. */
   beforePublish: (published: Published) => void | Promise<void> = () => undefined;
   /** Called before an entry is read back; may throw. */
@@ -32,17 +36,22 @@ export class FakeDeadLetterPort implements DeadLetterPort {
     await this.beforePublish(published);
     const known = this.ids.get(id);
     const stream = this.stream ?? "NONE";
-    if (known !== undefined) return { stream, sequence: known, duplicate: true };
+    if (known !== undefined) return { stream, domain: this.domain, sequence: known, duplicate: true };
     const sequence = this.#next;
     this.#next += 1;
     this.ids.set(id, sequence);
     this.entries.set(sequence, published);
-    return { stream, sequence, duplicate: false };
+    return { stream, domain: this.domain, sequence, duplicate: false };
   }
 
   async streamOf(): Promise<string | null> {
     this.lookups += 1;
     return this.stream;
+  }
+
+  async limitsOf(): Promise<StreamLimits | null> {
+    this.limitReads += 1;
+    return this.limits;
   }
 
   limit = 1_048_576;

@@ -242,9 +242,15 @@ export class PipelineRun {
       settlement: new Settlement(stream, { mode: this.#scenario.mode, confirmTimeoutMs: 200 }, silentTelemetry, leaving.signal),
       counters: newCounters(),
       deadLetters: this.#scenario.deadLetters
-        ? new DeadLetters(letters, { subject: "dlq", stream: null, maxInFlight: 2, backoff: settings.retry }, silentTelemetry, () => 0.5)
+        ? new DeadLetters(
+            letters,
+            { subject: "dlq", stream: null, domain: null, maxBytes: null, maxInFlight: 2, backoff: settings.retry },
+            silentTelemetry,
+            () => 0.5,
+          )
         : null,
-      deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true },
+      massRejection: null,
+      deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true, format: "json", oversize: "chunk" },
       ackedFloor: null,
       sinkName: "orders",
       telemetry: silentTelemetry,

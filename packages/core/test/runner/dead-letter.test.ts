@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { SizePolicyViolationError } from "../../src/error/errors.js";
 import { type DeadLetterSettings, DeadLetters } from "../../src/runner/dead-letter.js";
-import type { DeadLetter } from "../../src/runner/dead-letter-record.js";
+import type { DeadLetter } from "../../src/runner/dead-letter-form.js";
+import { type DeadLetterMessage, fits } from "../../src/runner/dead-letter-size.js";
 import { FakeDeadLetterPort } from "../fakes/fake-dead-letter-port.js";
 import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
 
@@ -23,14 +25,26 @@ beforeEach(() => {
 
 const backoff = { mode: "linear", baseMs: 100, maxMs: 250, multiplier: 2, jitter: "none" } as const;
 
+const headers = new Map([["Nats-Sinks-Original-Subject", "events.a"]]);
+
+/** A letter of one message, or none where that does not fit. */
+function letterAs(message: DeadLetterMessage): DeadLetter {
+  return { id: message.id, messages: (limits) => (fits([message], limits) ? [message] : null) };
+}
+
 function letterOf(id: string): DeadLetter {
-  return { body: new TextEncoder().encode(`{"id":"${id}"}`), headers: new Map([["Nats-Sinks-Original-Subject", "events.a"]]), id };
+  return letterAs({ body: new TextEncoder().encode(`{"id":"${id}"}`), headers, id });
 }
 
 function deadLetters(overrides: Partial<DeadLetterSettings> = {}) {
   const port = new FakeDeadLetterPort();
   const telemetry = new RecordingTelemetry();
-  const letters = new DeadLetters(port, { subject: "dlq.a", stream: null, maxInFlight: 4, backoff, ...overrides }, telemetry, () => 0.5);
+  const letters = new DeadLetters(
+    port,
+    { subject: "dlq.a", stream: null, domain: null, maxBytes: null, maxInFlight: 4, backoff, ...overrides },
+    telemetry,
+    () => 0.5,
+  );
   return { port, telemetry, letters };
 }
 
@@ -60,7 +74,7 @@ describe("publishing a dead letter", () => {
   test("FW-DLQ-01 is done when the stream that captures the subject has acknowledged", async () => {
     const { port, letters } = deadLetters();
     expect(await letters.publish(letterOf("a"), nobodyLeaves)).toBe("published");
-    expect(port.published).toEqual([{ subject: "dlq.a", body: '{"id":"a"}', headers: letterOf("a").headers, id: "a" }]);
+    expect(port.published).toEqual([{ subject: "dlq.a", body: '{"id":"a"}', headers, id: "a" }]);
     expect(pauses.waited).toEqual([]);
   });
 
@@ -148,16 +162,110 @@ describe("publishing a dead letter", () => {
 describe("a record that is too large", () => {
   test("FW-DLQ-05 is said to be so and not sent again and again; headers count as well", async () => {
     const { port, letters } = deadLetters();
-    const letter = (bytes: number, subject = "events.a"): DeadLetter => ({
-      body: new Uint8Array(bytes),
-      headers: new Map([["Nats-Sinks-Original-Subject", subject]]),
-      id: "a",
-    });
+    const letter = (bytes: number, subject = "events.a"): DeadLetter =>
+      letterAs({ body: new Uint8Array(bytes), headers: new Map([["Nats-Sinks-Original-Subject", subject]]), id: "a" });
     expect(await letters.publish(letter(port.maxPayload() + 1), nobodyLeaves)).toBe("too_large");
     expect(await letters.publish(letter(port.maxPayload() - 10), nobodyLeaves)).toBe("too_large");
     expect(await letters.publish(letter(port.maxPayload() - 5000, "x".repeat(5000)), nobodyLeaves)).toBe("too_large");
     expect(port.published).toEqual([]);
     expect(await letters.publish(letter(port.maxPayload() - 5000), nobodyLeaves)).toBe("published");
+  });
+});
+
+describe("the limits of the stream", () => {
+  /** A letter of `count` messages of `bytes` each, where one is allowed to be that large; else of twice as many halves. */
+  function halving(bytes: number, count = 1): DeadLetter {
+    const messages: DeadLetter["messages"] = (limits) => {
+      for (let parts = count, size = bytes; parts <= 64; parts *= 2, size /= 2) {
+        const all = Array.from({ length: parts }, (_, index) => ({ body: new Uint8Array(size), headers, id: `h-c${index + 1}/${parts}` }));
+        if (fits(all, limits)) return all;
+      }
+      return null;
+    };
+    return { id: "h", messages };
+  }
+
+  test("FW-DLQ-05 are read with the stream, once, and not again for each letter", async () => {
+    const { port, letters } = deadLetters();
+    port.limits = { messageBytes: 900, totalBytes: null, messages: null };
+    expect(await letters.publish(halving(1600), nobodyLeaves)).toBe("published");
+    expect(port.published.map(({ body }) => body.length)).toEqual([800, 800]);
+    await letters.publish(letterOf("b"), nobodyLeaves);
+    expect(port.limitReads).toBe(1);
+  });
+
+  test("FW-DLQ-05 FW-DLQ-11 are read again after a failure, and before a letter is called too large", async () => {
+    const { port, letters } = deadLetters();
+    port.limits = { messageBytes: 300, totalBytes: null, messages: null };
+    await letters.publish(letterOf("a"), nobodyLeaves);
+    port.limits = { messageBytes: 2000, totalBytes: null, messages: null };
+    const large = letterAs({ body: new Uint8Array(1500), headers, id: "b" });
+    expect(await letters.publish(large, nobodyLeaves)).toBe("published");
+    expect(port.limitReads).toBe(2);
+    port.limits = { messageBytes: 100, totalBytes: null, messages: null };
+    let failed = false;
+    port.beforePublish = () => {
+      if (!failed) {
+        failed = true;
+        throw new Error("no responders");
+      }
+    };
+    expect(await letters.publish(letterAs({ body: new Uint8Array(1500), headers, id: "c" }), nobodyLeaves)).toBe("too_large");
+    expect(port.limitReads).toBeGreaterThan(2);
+  });
+
+  test("FW-DLQ-05 a size that the stream refuses all the same is halved, and no retry is lost over it", async () => {
+    const { port, letters } = deadLetters();
+    const most = 1000;
+    port.beforePublish = ({ body }) => {
+      if (body.length > most) throw new SizePolicyViolationError("too large");
+    };
+    expect(await letters.publish(halving(4096), nobodyLeaves)).toBe("published");
+    expect([...port.entries.values()].every(({ body }) => body.length <= most)).toBe(true);
+    expect([...port.entries.values()].reduce((sum, { body }) => sum + body.length, 0)).toBe(4096);
+    expect(pauses.waited).toEqual([]);
+  });
+
+  test("FW-DLQ-05 a stream that refuses every size is not asked for ever", async () => {
+    const { port, letters } = deadLetters();
+    port.beforePublish = () => {
+      throw new SizePolicyViolationError("too large");
+    };
+    expect(await letters.publish(halving(4096), nobodyLeaves)).toBe("too_large");
+    expect([port.published.length < 10, pauses.waited]).toEqual([true, []]);
+  });
+
+  test("FW-DLQ-05 FW-DLQ-01 a letter whose beginning the stream has discarded for its end is not done", async () => {
+    const { port, letters } = deadLetters();
+    port.beforePublish = ({ id }) => {
+      // Once, the first part is gone when the last one is there.
+      if (id === "h-c2/2" && port.published.length === 2) port.entries.clear();
+    };
+    expect(await letters.publish(halving(500, 2), nobodyLeaves)).toBe("published");
+    expect(pauses.waited).toHaveLength(1);
+    expect([...port.entries.values()].map(({ id }) => id).sort()).toEqual(["h-c1/2-r1", "h-c2/2"]);
+  });
+
+  test("FW-DLQ-05 FW-DLQ-06 a process that leaves between two parts settles nothing", async () => {
+    const { port, letters } = deadLetters();
+    const leaving = new AbortController();
+    port.beforePublish = () => leaving.abort();
+    expect(await letters.publish(halving(500, 2), leaving.signal)).toBe("aborted");
+    expect(port.published).toHaveLength(1);
+  });
+});
+
+describe("another domain", () => {
+  test("FW-DLQ-11 a stream of the same name in another domain settles nothing", async () => {
+    const { port, telemetry, letters } = deadLetters({ domain: "hub" });
+    port.domain = "leaf";
+    port.beforePublish = () => {
+      if (port.published.length === 3) port.domain = "hub";
+    };
+    port.ids.clear();
+    expect(await letters.publish(letterOf("a"), nobodyLeaves)).toBe("published");
+    expect(pauses.waited).toHaveLength(2);
+    expect(JSON.stringify(telemetry.events)).toContain("leaf:DLQ");
   });
 });
 
@@ -243,7 +351,8 @@ describe("any course of things", () => {
           const event = left.shift() ?? "store";
           if (event === "fail before") throw new Error("no responders");
           if (event === "lose entries") port.entries.clear();
-          if (event === "other stream" || event === "no stream") return { stream: "OTHER", sequence: 1, duplicate: event === "no stream" };
+          if (event === "other stream" || event === "no stream")
+            return { stream: "OTHER", domain: null, sequence: 1, duplicate: event === "no stream" };
           const publication = await publish(subject, body, headers, id);
           if (event === "fail after") throw new Error("timeout");
           return publication;

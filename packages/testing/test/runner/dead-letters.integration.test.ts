@@ -63,7 +63,7 @@ describe.concurrent("FW-DLQ-01 the original goes after the dead letter", () => {
     const subjects = [`${stage.name}.dead`];
     await using pipeline = await startPipeline(stage, poison(1), overWire(wire, { dead_letter: { stream: named } }));
     // Between start and the first dead letter the subject moves to another stream.
-    await stage.manager.streams.delete(named);
+    await stage.manager.streams.update(named, { subjects: [`${stage.name}.elsewhere`] });
     await stage.manager.streams.add({ name: wrong, subjects });
     try {
       await stage.fill(1);
@@ -74,7 +74,7 @@ describe.concurrent("FW-DLQ-01 the original goes after the dead letter", () => {
     } finally {
       await stage.manager.streams.delete(wrong);
     }
-    await stage.manager.streams.add({ name: named, subjects });
+    await stage.manager.streams.update(named, { subjects });
     await stage.settled();
     expect((await stage.deadLetters()).map(({ record }) => record["stream_sequence"])).toEqual([1]);
   });
@@ -237,6 +237,45 @@ describe.concurrent("FW-DLQ-06 many at a time", () => {
     await stage.settled();
     expect((await stage.deadLetters()).map(({ record }) => record["stream_sequence"])).toEqual([failed]);
     expect(sink.attempts(failed)).toBe(1);
+  });
+});
+
+describe.concurrent("FW-DLQ-09 a mass rejection", () => {
+  const ratio = { dead_letter: { max_ratio: 0.5 }, delivery: { batch_size: 50 } };
+
+  test("stops the pipeline instead of dead-lettering a stream; a restart after the repair stores what was kept", async () => {
+    await using stage = await Stage.open(nats.url, { deadLetters: true });
+    await stage.fill(400);
+    const sink = new RecordingSink({ outcome: () => new PermanentSinkError("no such table") });
+    const pipeline = await startPipeline(stage, sink, ratio);
+    await eventually(() => !pipeline.runner.status().healthy, { deadlineMs: 20_000, what: "the pause" });
+    expect(pipeline.runner.status().reasons.join()).toMatch(/^paused: mass_rejection: \d+ of the /);
+    const { deadLettered } = await pipeline.stop();
+    expect(deadLettered).toBeLessThan(100);
+    expect(await stage.deadLetters()).toHaveLength(deadLettered);
+    const repaired = new RecordingSink();
+    expect(await runOnce(stage, repaired, ratio)).toMatchObject({ complete: true, deadLettered: 0 });
+    expect(repaired.distinct + deadLettered).toBe(400);
+  });
+
+  test("ends by a repair without a restart", async () => {
+    await using stage = await Stage.open(nats.url, { deadLetters: true });
+    await stage.fill(300);
+    const sink = new RecordingSink({ outcome: () => new PermanentSinkError("no such table") });
+    await using pipeline = await startPipeline(stage, sink, ratio);
+    await eventually(() => !pipeline.runner.status().healthy, { deadlineMs: 20_000, what: "the pause" });
+    delete sink.plan.outcome;
+    pipeline.runner.resume();
+    await stage.settled();
+    expect(pipeline.runner.status()).toMatchObject({ healthy: true, reasons: [] });
+    expect(sink.distinct + (await stage.deadLetters()).length).toBe(300);
+  });
+
+  test("a bearable share is dead-lettered as ever", async () => {
+    await using stage = await Stage.open(nats.url, { deadLetters: true });
+    await stage.fill(400);
+    const sink = new RecordingSink({ outcome: ({ sequence }) => (sequence % 3 === 0 ? new PermanentSinkError("bad row") : null) });
+    expect(await runOnce(stage, sink, ratio)).toMatchObject({ stored: 267, deadLettered: 133, complete: true });
   });
 });
 

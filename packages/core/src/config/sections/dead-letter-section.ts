@@ -21,19 +21,28 @@ export const deadLetterSection = z
     oversize: z
       .enum(["chunk", "metadata_only", "hold"])
       .default("chunk")
-      .describe("What to do with a record that is too large to publish."),
-    max_bytes: integer(1024).nullable().default(null).describe("Largest record, besides the limits of the server and the stream."),
+      .describe("What to do with a message that is too large to publish whole: in ordered chunks, without its body, or not at all."),
+    max_bytes: integer(1024)
+      .nullable()
+      .default(null)
+      .describe("Largest message in bytes, headers counted, besides the limits of the server and the stream."),
     max_in_flight: integer(1, 10_000).default(64).describe("Dead letters published at the same time."),
     when_disabled: z
       .enum(["hold", "stop", "discard"])
       .default("hold")
       .describe("With dead letters off: hold a hopeless message, stop the pipeline, or drop the message."),
-    max_ratio: z.number().gt(0).max(1).nullable().default(null).describe("Share of dead letters above which the pipeline pauses."),
+    max_ratio: z
+      .number()
+      .gt(0)
+      .max(1)
+      .nullable()
+      .default(null)
+      .describe("Share of dead letters, of the last 1000 messages or 60 s and at least 100 messages, above which the pipeline pauses."),
     stream: entityName()
       .nullable()
       .default(null)
       .describe("Stream that must take the dead letters; by default the one that captures the subject."),
-    domain: plainText(255).nullable().default(null).describe("JetStream domain of the dead letters."),
+    domain: plainText(255).nullable().default(null).describe("JetStream domain of the dead letters; by default that of the pipeline."),
   })
   .prefault({})
   .describe("Where messages go that can never be stored.");
