@@ -13,7 +13,8 @@ import { healthReasons } from "./health.js";
 import { OnceRun } from "./once-run.js";
 import { longestDeadline } from "./pipeline-settings.js";
 import type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner-contract.js";
-import { connectAtStart, preflight, type StartInput, startSink, stopLimit, stopQuietly } from "./start.js";
+import { startLimit, startWithin, stopLimit, stopQuietly } from "./sink-life.js";
+import { connectAtStart, preflight, type StartInput, startSink } from "./start.js";
 import { stopPipeline } from "./stop.js";
 
 const watchMs = 2000;
@@ -164,7 +165,8 @@ class JetStreamRunner implements Runner {
     await stopQuietly(this.#sink as Sink, this.#telemetry, stopLimit(this.#configuration));
     const fresh = this.#options.createSink();
     try {
-      await fresh.start({ name: this.#sinkName, telemetry: this.#telemetry, signal: input.signal });
+      const context = { name: this.#sinkName, telemetry: this.#telemetry, signal: input.signal };
+      await startWithin(fresh, context, startLimit(this.#configuration));
       if (input.signal.aborted) throw new SinksError("the runner stops");
     } catch (error) {
       await stopQuietly(fresh, this.#telemetry, stopLimit(this.#configuration));

@@ -2,7 +2,6 @@ import { resolveSecrets } from "../config/resolve-secrets.js";
 import type { Configuration } from "../config/schema.js";
 import type { Sink } from "../connector/sink.js";
 import { ConfigurationError, isErrorKind, SinksError, TemporarySinkError } from "../error/errors.js";
-import { toSinkError } from "../error/to-sink-error.js";
 import { apiFault, describeApiFault } from "../source/api-fault.js";
 import { deadLetterManager } from "../source/dead-letter-port.js";
 import { type Link, openLink } from "../source/link.js";
@@ -12,6 +11,7 @@ import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
 import { minimumPullBytes } from "./pipeline-settings.js";
+import { startLimit, startWithin, stopLimit, stopQuietly } from "./sink-life.js";
 
 const startBackoff = { mode: "exponential", baseMs: 100, maxMs: 2000, multiplier: 2, jitter: "equal" } as const;
 
@@ -51,7 +51,7 @@ export async function startSink(input: StartInput, createSink: () => Sink, name:
   return untilReachable(input, async () => {
     const sink = createSink();
     try {
-      await sink.start({ name, telemetry: input.telemetry, signal: input.signal });
+      await startWithin(sink, { name, telemetry: input.telemetry, signal: input.signal }, startLimit(input.configuration));
       return sink;
     } catch (error) {
       await stopQuietly(sink, input.telemetry, stopLimit(input.configuration));
@@ -68,26 +68,6 @@ function namedAfter(sink: string, error: unknown): unknown {
   if (isErrorKind(error, "SinksError")) return error;
   const kind = error instanceof Error ? error.name : typeof error;
   return new TemporarySinkError(`sink ${sink}: it does not start (${kind})`, { code: "unexpected", cause: error });
-}
-
-/** Stops a sink, `limitMs` at most; an error while closing is logged and masks nothing (FW-ERR-06). */
-export async function stopQuietly(sink: Sink, telemetry: Telemetry, limitMs: number): Promise<void> {
-  const ended = new AbortController();
-  const stopped = (async () => sink.stop())().then(
-    () => true,
-    (error: unknown) => {
-      telemetry.log("warn", "sink did not stop cleanly", { code: toSinkError(error).code });
-      return true;
-    },
-  );
-  const late = pause(limitMs, ended.signal).then(() => false);
-  if (!(await Promise.race([stopped, late]))) telemetry.log("warn", "sink did not stop in time", { limit_ms: limitMs });
-  ended.abort();
-}
-
-/** Time a sink may take to stop: what an aborted write may take, at least a second. */
-export function stopLimit({ delivery }: Configuration): number {
-  return Math.max(1000, delivery.abort_grace_ms);
 }
 
 /** Checks that need no writes (FW-RUN-02, FW-CLI-06): what fails stops start, what cannot be asked warns. */

@@ -119,6 +119,16 @@ export function compareConsumer(stated: Partial<ConsumerConfig>, actual: Consume
   return differences;
 }
 
+/**
+ * The pin a consumer lacks that was made without an order. It works without, for one client, so only a mode that may change
+ * the consumer counts it as a difference (FW-RUN-12).
+ */
+export function missingPin(stated: Partial<ConsumerConfig>, actual: ConsumerConfig): readonly ConsumerDifference[] {
+  const { priority_groups: wanted } = stated;
+  if (wanted === undefined || (actual.priority_groups ?? []).length > 0) return [];
+  return [difference("priority_groups", wanted, actual.priority_groups)];
+}
+
 /** The update that mends every mutable difference, on top of what the server holds. */
 export function mendConsumer(stated: Partial<ConsumerConfig>, actual: ConsumerConfig): ConsumerConfig {
   const mended: ConsumerConfig = { ...actual, ...stated };

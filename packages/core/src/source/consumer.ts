@@ -2,7 +2,7 @@ import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamInfo } from 
 import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, type SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
-import { type ConsumerDifference, compareConsumer, mendConsumer, newConsumer, statedConsumer } from "./consumer-settings.js";
+import { type ConsumerDifference, compareConsumer, mendConsumer, missingPin, newConsumer, statedConsumer } from "./consumer-settings.js";
 
 /** The consumer as the server describes it. */
 export type ConsumerState = ConsumerInfo;
@@ -59,7 +59,8 @@ export async function ensureConsumer(
     }
     consumer = await createConsumer(manager, nats.stream, newConsumer(configuration, stated));
   }
-  const differences = compareConsumer(stated, consumer.config);
+  const pin = management.mode === "reconcile" ? missingPin(stated, consumer.config) : [];
+  const differences = [...compareConsumer(stated, consumer.config), ...pin];
   if (differences.length > 0) consumer = await mend(manager, configuration, stated, consumer, differences);
   checkBound(configuration, consumer);
   return { stream, consumer, warnings };

@@ -99,6 +99,18 @@ describe.concurrent("FW-RUN-03 modes of the consumer", () => {
     expect(config.metadata).not.toHaveProperty("old");
   });
 
+  test("FW-RUN-12 reconcile gives the pin of an ordered runner to a consumer made without an order", async () => {
+    await using stage = await Stage.open(nats.url);
+    await stage.fill(4);
+    await stage.addConsumer();
+    const sink = new RecordingSink();
+    const sections = { delivery: { ordering: "strict" }, consumer_management: { mode: "reconcile" } };
+    expect(await runOnce(stage, sink, sections)).toMatchObject({ stored: 4, complete: true });
+    const { config } = await stage.consumerInfo();
+    expect(config).toMatchObject({ priority_policy: "pinned_client", priority_timeout: 3e9 });
+    expect(config.priority_groups).toHaveLength(1);
+  });
+
   test("reconcile names what cannot be changed, and changes nothing else either", async () => {
     await using stage = await Stage.open(nats.url);
     await stage.addConsumer({ deliver_policy: "new", ack_wait: 30e9 });
