@@ -7,6 +7,8 @@ export interface SummaryDocument {
   readonly received: number;
   readonly stored: number;
   readonly dead_lettered: number;
+  /** Only when messages were dropped, which `dead_letter.when_disabled: discard` alone allows. */
+  readonly discarded?: number;
   readonly retried: number;
   readonly held: number;
   readonly seconds: number;
@@ -14,8 +16,9 @@ export interface SummaryDocument {
 
 /** The document of a summary. */
 export function summaryDocument(summary: RunSummary): SummaryDocument {
-  const { received, stored, deadLettered, retried, held, seconds } = summary;
-  return { received, stored, dead_lettered: deadLettered, retried, held, seconds: Math.round(seconds * 1000) / 1000 };
+  const { received, stored, deadLettered, discarded, retried, held, seconds } = summary;
+  const dropped = discarded > 0 ? { discarded } : {};
+  return { received, stored, dead_lettered: deadLettered, ...dropped, retried, held, seconds: Math.round(seconds * 1000) / 1000 };
 }
 
 /** The summary for people. */
@@ -25,6 +28,7 @@ export function summaryText(summary: RunSummary): string {
     ["received", countText(summary.received)],
     ["stored", countText(summary.stored)],
     ["dead-lettered", countText(summary.deadLettered)],
+    ...(summary.discarded > 0 ? ([["discarded", countText(summary.discarded)]] as const) : []),
     ["retried", countText(summary.retried)],
     ["held", countText(summary.held)],
     ["time", `${secondsText(summary.seconds)}${rate}`],

@@ -5,10 +5,11 @@ export interface Counters {
   deadLettered: number;
   discarded: number;
   retried: number;
-  heldTotal: number;
+  /** Still held when the run ended. */
+  held: number;
 }
 
 /** All at zero. */
 export function newCounters(): Counters {
-  return { received: 0, stored: 0, deadLettered: 0, discarded: 0, retried: 0, heldTotal: 0 };
+  return { received: 0, stored: 0, deadLettered: 0, discarded: 0, retried: 0, held: 0 };
 }

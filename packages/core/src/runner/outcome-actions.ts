@@ -297,7 +297,7 @@ export class OutcomeActions {
   }
 
   #hold(entry: FlightEntry, retryLater: boolean): void {
-    const { flight, counters, settings, now, lanes } = this.#parts;
+    const { flight, settings, now, lanes } = this.#parts;
     const parks = settings.ordered && settings.onPoison === "park_key" && !retryLater;
     if (parks) {
       if (flight.held >= settings.maxParked) {
@@ -307,7 +307,6 @@ export class OutcomeActions {
       for (const later of lanes.park(entry)) this.#park(later);
     }
     flight.hold(entry, retryLater ? "retry_exhausted" : "permanent");
-    counters.heldTotal += 1;
     // In an ordered lane a held message keeps its place: nothing overtakes it.
     if (!settings.ordered) lanes.settleWrite(entry);
     entry.retryAt = retryLater ? now() + settings.retry.maxMs : 0;

@@ -58,7 +58,7 @@ export class Pipeline {
   readonly #ticker: NodeJS.Timeout;
   #origin: EnvelopeOrigin;
   #stopping = false;
-  #aborting = false;
+  #finishing = false;
   #paused: { readonly reason: string; readonly at: number } | null = null;
   /** Both times of this chunk of the socket: one reading serves all of its messages. */
   #chunk: { readonly at: number; readonly atNs: bigint } | null = null;
@@ -217,19 +217,26 @@ export class Pipeline {
     return this.#writes.count === 0 && this.#parts.lanes.waiting().length === 0;
   }
 
-  /** Gives back what is unstarted (FW-RUN-28). */
+  /** No write begins any more; those under way go on. */
+  finish(): void {
+    this.#finishing = true;
+  }
+
+  /** Gives back what is unstarted (FW-RUN-28). With a pull open it would come straight back. */
   giveBackUnstarted(): void {
     this.#actions.giveBack(this.#parts.lanes.waiting());
   }
 
   /** Gives back the held ones, at the end. */
   giveBackHeld(): void {
-    this.#actions.giveBack([...this.#parts.flight.entries()].filter((entry) => entry.state === "held"));
+    const { flight, counters } = this.#parts;
+    counters.held = flight.held;
+    this.#actions.giveBack([...flight.entries()].filter((entry) => entry.state === "held"));
   }
 
   /** Ends every write by its signal; none begins any more. */
   abortWrites(): void {
-    this.#aborting = true;
+    this.finish();
     this.#writes.abortAll(this.#parts.now());
   }
 
@@ -267,7 +274,7 @@ export class Pipeline {
       // A stuck write keeps its slot, but a probe may be written beside it: else an outage would never end.
       const taken = this.#outage.isOver ? this.#writes.count : this.#writes.count - this.#writes.stuck;
       const free = this.#outage.slots(settings.slots) - taken;
-      if (free <= 0 || this.#aborting || (fullOnly && !this.#isFull())) break;
+      if (free <= 0 || this.#finishing || (fullOnly && !this.#isFull())) break;
       const decision = decideBatch(batcher, lanes.ready(now, batcher), free, now, this.#stopping);
       if (decision.kind === "look_at") this.#schedule.wakeUpAt(decision.at);
       if (decision.kind !== "close") break;
@@ -340,7 +347,7 @@ export class Pipeline {
     this.#leases.tick(flight, at, { extend: (entry) => settlement.extend(entry), lost: (entry) => this.#lostLease(entry) });
     for (const write of this.#writes.tick(at)) this.#actions.abandon(write.entries);
     if (this.#outage.isOver) this.#held.tick(at);
-    if (this.#paused !== null && at - this.#paused.at >= settings.maxLeaseMs) this.giveBackUnstarted();
+    if (this.#paused !== null && at - this.#paused.at >= settings.maxLeaseMs && !source.keepsPin) this.giveBackUnstarted();
     source.tick(at);
     this.#schedule.changed();
   }

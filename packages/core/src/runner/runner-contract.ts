@@ -24,7 +24,10 @@ export interface RunSummary {
   readonly received: number;
   readonly stored: number;
   readonly deadLettered: number;
+  /** Dropped, because dead letters are off and `when_disabled` says so. */
+  readonly discarded: number;
   readonly retried: number;
+  /** Still held at the end. */
   readonly held: number;
   readonly seconds: number;
   /** False when a `once` run ended without reaching its goal, or the run ended with something wrong. */

@@ -284,9 +284,10 @@ class JetStreamRunner implements Runner {
   }
 
   #summary(): RunSummary {
-    const { received, stored, deadLettered, retried, heldTotal } = this.#counters;
+    const { received, stored, deadLettered, discarded, retried, held } = this.#counters;
     const seconds = ((this.#endedAt ?? this.#clock.now()) - this.#startedAt) / 1000;
-    return { received, stored, deadLettered, retried, held: heldTotal, seconds, complete: this.#failure === null, reason: this.#failure };
+    const complete = this.#failure === null;
+    return { received, stored, deadLettered, discarded, retried, held, seconds, complete, reason: this.#failure };
   }
 }
 

@@ -20,9 +20,10 @@ const unpinMs = 1000;
 const settleWaitMs = 3000;
 
 /**
- * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time what is still
- * unstarted is given back; at the whole of it writes are aborted; a grace later nothing is waited for. Held messages are
- * given back last. Duplicates may follow, loss may not. False when writes were left behind that did not end.
+ * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time no write begins any
+ * more, and what is unstarted is given back once no pull is open; at the whole of it writes are aborted; a grace later nothing
+ * is waited for. Held messages are given back last. Duplicates may follow, loss may not. False when writes were left behind
+ * that did not end.
  */
 export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry: Telemetry): Promise<boolean> {
   const { source, pipeline, settings, leaving } = parts;
@@ -36,7 +37,14 @@ export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry
   let aborted = false;
   while (!(quiet && pipeline.drained)) {
     const now = clock.now();
-    if (now >= at(settings.shutdownMs / 2) || pipeline.pausedReason !== null) pipeline.giveBackUnstarted();
+    if (now >= at(settings.shutdownMs / 2) || pipeline.pausedReason !== null) {
+      pipeline.finish();
+      // Given back while a pull is open it would come straight back, again and again, and use up its deliveries.
+      if (quiet || now >= at(settings.shutdownMs)) {
+        source.endPulls();
+        pipeline.giveBackUnstarted();
+      }
+    }
     if (now >= at(settings.shutdownMs) && !aborted) {
       aborted = true;
       telemetry.log("warn", "shutdown time is over; writes are aborted", { writes: pipeline.activeWrites });

@@ -111,6 +111,11 @@ export class JetStreamSource {
     return this.#connected && this.#missing === null;
   }
 
+  /** True when this client must go on pulling to keep its pin: what it gives back comes straight back to it (FW-RUN-12). */
+  get keepsPin(): boolean {
+    return this.#link.group !== null;
+  }
+
   /** Begins to pull and to watch the connection. */
   start(): void {
     this.#puller = this.#newPuller();
@@ -209,6 +214,11 @@ export class JetStreamSource {
   /** Waits until open pulls have ended or fallen silent. */
   async quiet(signal: AbortSignal): Promise<void> {
     await this.#puller?.quiet(signal);
+  }
+
+  /** Takes back what pulls are still open, at the end of a stop (FW-RUN-34). */
+  endPulls(): void {
+    this.#puller?.abandon();
   }
 
   /** Lets a pinned consumer go to the next client at once (FW-RUN-12). */

@@ -209,6 +209,7 @@ export class SimulatedStream implements AckPort {
         },
       },
       parkedMessages: 0,
+      keepsPin: false,
       get mayPull() {
         return stream.connected && stream.trusted;
       },

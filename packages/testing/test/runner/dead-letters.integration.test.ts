@@ -296,12 +296,27 @@ describe.concurrent("FW-DLQ-08 with dead letters off", () => {
     expect(pipeline.runner.status().stored).toBe(1);
   });
 
+  test("FW-RUN-28 a paused run that ends gives its messages back once, and uses up no delivery of theirs", async () => {
+    await using stage = await Stage.open(nats.url);
+    await stage.fill(2);
+    const summary = await runOnce(stage, poison(2), {
+      dead_letter: { when_disabled: "stop" },
+      consumer_management: { max_deliver: 5 },
+    });
+    expect(summary).toMatchObject({ received: 2, stored: 1, complete: false });
+    expect(await stage.consumerInfo()).toMatchObject({ delivered: { consumer_seq: 2 }, ack_floor: { stream_seq: 1 } });
+    // After the repair the message is there to be stored.
+    const sink = new RecordingSink();
+    expect(await runOnce(stage, sink)).toMatchObject({ stored: 1, complete: true });
+    expect(sink.stored.map(({ sequence }) => sequence)).toEqual([2]);
+  });
+
   test("when_disabled discard acks and counts it", async () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(3);
     const sink = poison(2);
     const summary = await runOnce(stage, sink, { dead_letter: { when_disabled: "discard" } });
-    expect(summary).toMatchObject({ stored: 2, deadLettered: 0, held: 0, complete: true });
+    expect(summary).toMatchObject({ stored: 2, deadLettered: 0, discarded: 1, held: 0, complete: true });
     expect(summary.telemetry.counter("discarded_total")).toBe(1);
     expect(sink.missing(3)).toEqual([2]);
   });
