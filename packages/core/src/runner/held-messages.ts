@@ -1,7 +1,7 @@
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { parseRfc3339 } from "../envelope/rfc3339.js";
 import { envelopeOfStored } from "../source/delivery.js";
-import type { JetStreamSource } from "../source/jetstream-source.js";
+import type { StoredMessages } from "../source/stored-messages.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import type { Lanes } from "./lanes.js";
@@ -10,7 +10,7 @@ import type { Lanes } from "./lanes.js";
 export interface HeldParts {
   readonly flight: Flight;
   readonly lanes: Lanes;
-  readonly source: Pick<JetStreamSource, "readStored">;
+  readonly source: { readonly stored: Pick<StoredMessages, "read"> };
   readonly telemetry: Telemetry;
   readonly now: () => number;
   readonly nowNs: () => bigint;
@@ -31,7 +31,7 @@ export class HeldMessages {
 
   /** Drops the body of a message that was put aside, once the stream has shown that it has it. */
   async drop(entry: FlightEntry): Promise<void> {
-    const stored = await this.#parts.source.readStored(entry.sequence);
+    const stored = await this.#parts.source.stored.read(entry.sequence);
     if (stored !== null && entry.state === "held") entry.envelope = null;
   }
 
@@ -75,7 +75,7 @@ export class HeldMessages {
 
   async #readBody(entry: FlightEntry): Promise<boolean> {
     const { source, telemetry, origin, nowNs } = this.#parts;
-    const stored = await source.readStored(entry.sequence);
+    const stored = await source.stored.read(entry.sequence);
     // Another stream under the old name may have another message at this sequence.
     if (stored === null || parseRfc3339(stored.timestamp) !== entry.position.timestampNs) {
       telemetry.log("warn", "a held message cannot be read from the stream", { stream_sequence: entry.sequence });

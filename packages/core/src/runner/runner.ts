@@ -221,7 +221,7 @@ class JetStreamRunner implements Runner {
     const waited = this.#clock.now() - pipeline.redeliveries.since;
     if (source.openPulls > 0 && waited > longestDeadline(settings.deadlines) + redeliveryGraceMs) lanes.goOn();
     for (const sequence of lanes.awaited().slice(0, awaitedChecks)) {
-      if ((await source.holds(sequence)) !== false) continue;
+      if ((await source.stored.holds(sequence)) !== false) continue;
       this.#telemetry.count("awaited_messages_gone_total");
       lanes.giveUp(sequence);
     }

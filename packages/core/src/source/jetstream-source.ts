@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { ConsumerInfo, StoredMsg, StreamInfo } from "@nats-io/jetstream";
+import type { ConsumerInfo, StreamInfo } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
 import { isErrorKind } from "../error/errors.js";
@@ -12,12 +12,11 @@ import { findConsumer, readStream } from "./consumer.js";
 import { EpochGuard } from "./epoch.js";
 import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
 import { pause } from "./pause.js";
-import { streamHolds } from "./publication.js";
 import { publishAll } from "./publish-all.js";
 import { Puller } from "./pull.js";
 import { recreateConsumer } from "./recreate.js";
-import type { SequenceNumber } from "./sequence.js";
 import type { SourceEvents } from "./source-events.js";
+import { StoredMessages } from "./stored-messages.js";
 
 interface Parked {
   readonly message: Msg;
@@ -42,6 +41,8 @@ export class JetStreamSource {
   readonly #events: SourceEvents;
   readonly #now: () => number;
   readonly #closing = new AbortController();
+  /** The messages of the stream, read by their sequence. */
+  readonly stored: StoredMessages;
   #link: Link;
   #puller: Puller | null = null;
   #guard: EpochGuard;
@@ -62,6 +63,7 @@ export class JetStreamSource {
     this.#events = events;
     this.#now = now;
     this.#link = link;
+    this.stored = new StoredMessages(configuration.nats.stream, () => this.#link, telemetry);
     this.#guard = new EpochGuard(link.bound.stream?.created ?? null, link.bound.consumer.created);
     this.#verifiedAt = now();
     this.#tickedAt = this.#verifiedAt;
@@ -190,25 +192,6 @@ export class JetStreamSource {
   readConsumer(): Promise<ConsumerInfo | null> {
     const { stream, consumer } = this.#configuration.nats;
     return findConsumer(this.#link.manager, stream, consumer);
-  }
-
-  /** The message as the stream holds it; null when it cannot be read, now or ever. */
-  async readStored(sequence: SequenceNumber): Promise<StoredMsg | null> {
-    try {
-      return await this.#link.manager.streams.getMessage(this.#configuration.nats.stream, { seq: Number(sequence) });
-    } catch (error) {
-      this.#telemetry.log("debug", "message not read from the stream", { error: describeApiFault(error) });
-      return null;
-    }
-  }
-
-  /** Whether the stream still has a message; null when the server does not say. */
-  async holds(sequence: SequenceNumber): Promise<boolean | null> {
-    try {
-      return await streamHolds(this.#link.manager, this.#configuration.nats.stream, Number(sequence));
-    } catch {
-      return null;
-    }
   }
 
   /** Waits until open pulls have ended or fallen silent. */

@@ -227,7 +227,7 @@ export class SimulatedStream implements AckPort {
       },
       keepPin: () => undefined,
       tick: () => undefined,
-      readStored: async (sequence: number) => stream.#stored(sequence),
+      stored: { read: async (sequence: number) => stream.#stored(sequence) },
     } as unknown as JetStreamSource;
   }
 

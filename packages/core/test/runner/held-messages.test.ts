@@ -31,7 +31,7 @@ class Holding {
     this.held = new HeldMessages({
       flight: this.flight,
       lanes: this.lanes,
-      source: { readStored: (sequence) => new Promise((resolve) => this.#asked.set(Number(sequence), resolve)) },
+      source: { stored: { read: (sequence) => new Promise((resolve) => this.#asked.set(Number(sequence), resolve)) } },
       telemetry: silentTelemetry,
       now: () => this.now,
       nowNs: () => 1n,

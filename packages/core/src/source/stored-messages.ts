@@ -1,0 +1,38 @@
+import type { StoredMsg } from "@nats-io/jetstream";
+import type { Telemetry } from "../telemetry/port.js";
+import { describeApiFault } from "./api-fault.js";
+import type { Link } from "./link.js";
+import { streamHolds } from "./publication.js";
+import type { SequenceNumber } from "./sequence.js";
+
+/** The messages of one stream as the server stores them, read one by one. */
+export class StoredMessages {
+  readonly #stream: string;
+  readonly #link: () => Link;
+  readonly #telemetry: Telemetry;
+
+  constructor(stream: string, link: () => Link, telemetry: Telemetry) {
+    this.#stream = stream;
+    this.#link = link;
+    this.#telemetry = telemetry;
+  }
+
+  /** The message at a sequence; null when it cannot be read, now or ever. */
+  async read(sequence: SequenceNumber): Promise<StoredMsg | null> {
+    try {
+      return await this.#link().manager.streams.getMessage(this.#stream, { seq: Number(sequence) });
+    } catch (error) {
+      this.#telemetry.log("debug", "message not read from the stream", { error: describeApiFault(error) });
+      return null;
+    }
+  }
+
+  /** Whether the stream still has a message; null when the server does not say. */
+  async holds(sequence: SequenceNumber): Promise<boolean | null> {
+    try {
+      return await streamHolds(this.#link().manager, this.#stream, Number(sequence));
+    } catch {
+      return null;
+    }
+  }
+}
