@@ -14,6 +14,8 @@ const mustNotImport = {
   config: ["registry", "runner", "source"],
   registry: ["route", "runner", "source"],
   source: ["registry", "route", "runner", "write-map"],
+  gate: ["registry", "route", "runner", "source", "write-map"],
+  observation: ["registry", "route", "source", "write-map"],
   route: ["registry", "runner", "source"],
   runner: ["registry"],
 };

@@ -16,6 +16,9 @@ const status = (part: Partial<RunnerStatus> = {}): RunnerStatus => ({
   inFlight: 0,
   bytesInFlight: 0,
   lag: null,
+  ready: true,
+  ackPending: null,
+  oldestUnsettledMs: 0,
   ...part,
 });
 

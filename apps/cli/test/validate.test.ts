@@ -137,7 +137,7 @@ describe("bad input", () => {
     ],
     ["max_deliver 1", settings({ consumer_management: { max_deliver: 1 } }), /^consumer_management\.max_deliver: /],
     ["a login in the URL", settings({ nats: { ...nats, url: `nats://bob:${secret}@host` } }), /^nats\.url: /],
-    ["a feature of a later release", settings({ metrics: { enabled: true } }), /^metrics\.enabled: /],
+    ["a feature of a later release", settings({ custody: { enabled: true } }), /^custody\.enabled: /],
     ["payload logging", settings({ logging: { payload_logging: true } }), /^logging\.payload_logging: /],
     ["a YAML alias", "nats: &a { stream: EVENTS }\nsink: *a\n", /bad\.yaml: line \d+, column \d+: /],
     ["text that is no configuration", `{ "nats": "${secret}"`, /bad\.yaml: line \d+, column \d+: /],

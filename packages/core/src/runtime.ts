@@ -8,6 +8,12 @@ export { resolveSecrets } from "./config/resolve-secrets.js";
 export { type Configuration, configurationSchema } from "./config/schema.js";
 export { starterConfiguration } from "./config/starter.js";
 export { validateConfiguration } from "./config/validate.js";
+export {
+  createObservation,
+  type Observation,
+  type ObservationOptions,
+  type OfferedObservation,
+} from "./observation/observe.js";
 export { builtInConnectors } from "./registry/built-in-connectors.js";
 export { type ConnectorSearch, type Discovery, discoverConnectors, type OfferedConnector } from "./registry/discover.js";
 export { loadConnector } from "./registry/load-connector.js";

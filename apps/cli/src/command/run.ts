@@ -1,5 +1,5 @@
 import { isErrorKind, SinksError, type Telemetry } from "@sinks/core";
-import { createRunner, type Runner, type RunSummary } from "@sinks/core/runtime";
+import { createObservation, createRunner, type Runner, type RunSummary } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -39,7 +39,13 @@ export async function run(host: Host, request: RunRequest): Promise<number> {
 
 async function runPipeline(host: Host, request: RunRequest, pipeline: Pipeline): Promise<number> {
   const line = new ProgressLine(host.stderr);
-  const telemetry = logTelemetry(host, pipeline, line);
+  const observation = createObservation({
+    configuration: pipeline.configuration,
+    telemetry: logTelemetry(host, pipeline, line),
+    nowNs: host.nowNs,
+    directory: host.workingDirectory,
+  });
+  const { telemetry } = observation;
   for (const notice of pipeline.notices) telemetry.log("warn", "notice", { notice });
   await using runner = createRunner({
     configuration: pipeline.configuration,
@@ -49,6 +55,8 @@ async function runPipeline(host: Host, request: RunRequest, pipeline: Pipeline):
     once: request.once,
     ...(request.timeoutSeconds === null ? {} : { onceTimeoutMs: request.timeoutSeconds * 1000 }),
   });
+  // Before start and until everything has stopped, so that whoever asks meanwhile learns of it.
+  await using _offered = observation.offer(() => runner.status());
   using signals = supervise(host, pipeline, runner, telemetry);
   if (!(await started(runner, signals))) {
     await runner.stop();

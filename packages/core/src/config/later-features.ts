@@ -28,7 +28,6 @@ export const laterFeatures: readonly LaterFeature[] = [
   enabled("delivery", "priority_lanes", "enabled"),
   enabled("mission_metadata", "enabled"),
   enabled("security_labels", "enabled"),
-  enabled("metrics", "enabled"),
   enabled("advisories", "enabled"),
   enabled("routing", "enabled"),
   {

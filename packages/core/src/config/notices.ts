@@ -22,9 +22,13 @@ function writesBesidesInsert(sink: Configuration["sink"]): boolean {
 }
 
 /** What a valid configuration should be told: keys without effect, and choices with a price (FW-CFG-06, FW-DLQ-08). */
-export function configurationNotices(raw: unknown, { delivery, dead_letter: deadLetter, sink }: Configuration): string[] {
+export function configurationNotices(raw: unknown, { delivery, dead_letter: deadLetter, metrics, sink }: Configuration): string[] {
   const notices = [
     ...withoutEffect.map(([path, why]) => isGiven(raw, path) && `${path.join(".")}: has no effect${why.startsWith(";") ? "" : " "}${why}`),
+    metrics.enabled &&
+      metrics.listen === null &&
+      metrics.snapshot_file === null &&
+      "metrics.enabled: nothing offers the metrics; set metrics.listen or metrics.snapshot_file",
     delivery.max_messages_in_flight < delivery.batch_size &&
       "delivery.max_messages_in_flight: is below delivery.batch_size, so batches never fill",
     delivery.ordering === "none" &&

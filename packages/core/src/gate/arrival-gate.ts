@@ -2,6 +2,8 @@ import type { Configuration } from "../config/schema.js";
 import type { Envelope } from "../envelope/envelope.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
 import { type SinkError, TemporarySinkError } from "../error/errors.js";
+import type { Telemetry } from "../telemetry/port.js";
+import { compileFreshness } from "./freshness.js";
 import { headerBlockSizes, headerMapSizes } from "./header-sizes.js";
 import { SizeLimits } from "./size-limits.js";
 
@@ -15,13 +17,22 @@ export type ArrivalGate = (envelope: Envelope, block: Uint8Array | null | undefi
  * The gates of FW-RUN-10 in their order, compiled once; null when nothing but the envelope itself is to be inspected, so
  * that a pipeline without policies pays nothing for them.
  */
-export function compileArrivalGate({ size_policy: policy }: Configuration): ArrivalGate | null {
-  if (!policy.enabled) return null;
-  const limits = new SizeLimits(policy);
+export function compileArrivalGate(configuration: Configuration, telemetry: Telemetry): ArrivalGate | null {
+  const { size_policy: policy } = configuration;
+  const limits = policy.enabled ? new SizeLimits(policy) : null;
+  const measure = compileFreshness(configuration, telemetry);
+  if (limits === null && measure === null) return null;
   return guarded((envelope, block) => {
-    const headers = block === undefined ? headerMapSizes(envelope.headers) : block === null ? null : headerBlockSizes(block);
-    return limits.raw(envelope, headers) ?? inspectEnvelope(envelope) ?? limits.derived(envelope);
+    const rejection = limits === null ? inspectEnvelope(envelope) : judged(limits, envelope, block);
+    // What was rejected for its size may not be parsed, not even to know its age.
+    if (rejection === null) measure?.(envelope);
+    return rejection;
   });
+}
+
+function judged(limits: SizeLimits, envelope: Envelope, block: Uint8Array | null | undefined): SinkError | null {
+  const headers = block === undefined ? headerMapSizes(envelope.headers) : block === null ? null : headerBlockSizes(block);
+  return limits.raw(envelope, headers) ?? inspectEnvelope(envelope) ?? limits.derived(envelope);
 }
 
 /** A gate that fails by itself has judged nothing: the message is tried again, its neighbours never hear of it. */

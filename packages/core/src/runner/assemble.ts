@@ -91,6 +91,7 @@ export function assemble(input: AssembleInput): Running {
       roomChanged: () => pipeline.changed(),
       connection: (connected) => {
         telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost");
+        telemetry.count(connected ? "nats_connection_reconnected_total" : "nats_connection_disconnected_total");
         if (!connected) pipeline.redeliveries.begin();
       },
       pinned: () => pipeline.redeliveries.begin(),
@@ -138,7 +139,7 @@ export function assemble(input: AssembleInput): Running {
     signal: leaving.signal,
     sink: input.sink,
     renewSink: input.renewSink,
-    gate: compileArrivalGate(configuration),
+    gate: compileArrivalGate(configuration, telemetry),
     originOf: (epoch) => originOf(configuration, epoch),
   });
   const { consumer, stream } = link.bound;

@@ -109,6 +109,12 @@ export class Flight {
     return null;
   }
 
+  /** Time since the oldest entry came, held ones included; 0 without one. */
+  oldestAge(now: number): number {
+    const oldest = this.#entries.values().next();
+    return oldest.done ? 0 : Math.max(0, now - oldest.value.arrivedAt);
+  }
+
   get(sequence: SequenceNumber): FlightEntry | undefined {
     return this.#entries.get(sequence);
   }

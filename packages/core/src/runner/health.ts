@@ -1,9 +1,12 @@
+import type { FetchFacts } from "../source/fetch-trouble.js";
 import type { SequenceNumber } from "../source/sequence.js";
 
 /** Facts that health is read from; nothing else makes a pipeline red. */
 export interface HealthFacts {
   readonly connected: boolean;
   readonly missing: "stream" | "consumer" | null;
+  /** What keeps a connected source from fetching. */
+  readonly fetching: Omit<FetchFacts, "live">;
   /** The stream keeps messages only while a consumer wants them. */
   readonly interestOnly: boolean;
   /** How the consumer on the server differs from the configuration; null when it does not. */
@@ -27,6 +30,9 @@ export interface HealthFacts {
   readonly secondClient: boolean;
 }
 
+/** Heartbeats that may be missing before silence is told (FW-RUN-38). */
+const heartbeatsMissed = 2;
+
 /** Reasons of a red health, worst first; empty when all is well. */
 export function healthReasons(facts: HealthFacts): readonly string[] {
   const reasons: string[] = [];
@@ -37,6 +43,7 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   if (facts.drift !== null) reasons.push(`consumer_drift: ${facts.drift}; correct the consumer or the configuration`);
   if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; repair and restart, or send SIGHUP`);
   if (!facts.connected) reasons.push("disconnected: no connection to NATS");
+  else if (facts.missing === null) reasons.push(...sourceReasons(facts.fetching));
   if (facts.breakerOpen)
     reasons.push(`destination_unavailable: messages are held and the destination is probed (${facts.breakerCode ?? "unknown"})`);
   if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${facts.stuckWrites} writes did not end after their abort`);
@@ -49,5 +56,20 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   }
   if (facts.secondClient) reasons.push("second_client: another client pulls from this ordered consumer; stop one of the two");
   if (facts.windowFull) reasons.push("window_full: max_ack_pending is reached with messages waiting");
+  return reasons;
+}
+
+/** Silence is not idleness: a server with nothing to deliver says so, heartbeat by heartbeat (FW-RUN-06). */
+function sourceReasons({ silentMs, doubtMs, heartbeatMs, refusal }: HealthFacts["fetching"]): readonly string[] {
+  const reasons: string[] = [];
+  if (silentMs >= heartbeatsMissed * heartbeatMs) {
+    reasons.push(`silent: no pull was answered for ${Math.round(silentMs)} ms; look at the connection and the right to pull`);
+  }
+  if (doubtMs >= heartbeatsMissed * heartbeatMs) {
+    reasons.push(
+      `unverified: the server did not tell of stream and consumer for ${Math.round(doubtMs)} ms; nothing is settled until it does`,
+    );
+  }
+  if (refusal !== null) reasons.push(`pull_refused: the consumer refuses pulls (${refusal}); raise the limit or stop other clients`);
   return reasons;
 }

@@ -227,6 +227,7 @@ export class OutcomeActions {
     const { counters, settings, random, now, flight, lanes, settlement } = this.#parts;
     counters.retried += 1;
     const delay = backoffDelay(settings.retry, failures, random);
+    this.#parts.telemetry.observe?.("retry_backoff_delay_seconds", delay / 1000);
     if (place === "in_place") {
       entry.retryAt = now() + Math.max(1, delay);
       return this.again(entry);

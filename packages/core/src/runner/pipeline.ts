@@ -16,11 +16,12 @@ import { gateResult } from "./gate-result.js";
 import { HeldMessages } from "./held-messages.js";
 import { Leases } from "./lease.js";
 import { LoopWatch } from "./loop-watch.js";
+import { measureWrite } from "./measure-write.js";
 import { isOutage, Outage } from "./outage.js";
 import { OutcomeActions, type OutcomeParts } from "./outcome-actions.js";
 import { PumpSchedule } from "./pump-schedule.js";
 import { RedeliveryWait } from "./redelivery-wait.js";
-import { isSafeToRepeat, type WriteResult, writeBatch } from "./writer.js";
+import { isSafeToRepeat, nothingToWrite, type WriteResult, writeBatch } from "./writer.js";
 
 /** What a pipeline is made of besides the parts its outcomes work on. */
 export interface PipelineParts extends OutcomeParts {
@@ -34,7 +35,6 @@ export interface PipelineParts extends OutcomeParts {
   readonly nowNs: () => bigint;
 }
 
-const nothingToWrite: WriteResult = Object.freeze({ kind: "outcomes", outcomes: [] });
 const tickMs = 100;
 const single = { batchSize: 1, batchMaxBytes: Number.POSITIVE_INFINITY, lingerMs: 0 };
 /** Deliveries after which an unsafe sink gets a message alone (FW-ERR-03). */
@@ -312,14 +312,14 @@ export class Pipeline {
   }
 
   #ask(write: ActiveWrite, entries: readonly FlightEntry[], envelopes: readonly Envelope[]): Promise<WriteResult> {
-    const { settings, telemetry, sink } = this.#parts;
+    const { settings, telemetry, sink, now } = this.#parts;
     const context = {
       signal: write.abort.signal,
       ordered: settings.ordered,
       lanes: settings.ordered ? entries.map((entry) => entry.lane) : null,
       onPoison: settings.onPoison,
     };
-    return writeBatch(sink(), envelopes, context, telemetry);
+    return measureWrite(writeBatch(sink(), envelopes, context, telemetry), telemetry, now);
   }
 
   #finishStored(batch: readonly FlightEntry[]): void {

@@ -40,6 +40,8 @@ export interface RunSummary {
 export interface RunnerStatus {
   readonly state: "created" | "starting" | "running" | "stopping" | "stopped";
   readonly healthy: boolean;
+  /** Running, healthy, and the server has answered a pull (FW-OBS-03). */
+  readonly ready: boolean;
   /** Reasons of a red health, stable words first (`window_full`, `held_limit`, `consumer_missing`, …). */
   readonly reasons: readonly string[];
   readonly received: number;
@@ -51,6 +53,10 @@ export interface RunnerStatus {
   readonly bytesInFlight: number;
   /** Messages of the consumer not yet delivered, as of the newest delivery; null before the first. */
   readonly lag: number | null;
+  /** Messages the server holds delivered and not acknowledged, as of the last reading; null before the first. */
+  readonly ackPending: number | null;
+  /** Age of the oldest message that is not settled, in ms; 0 without one. */
+  readonly oldestUnsettledMs: number;
 }
 
 /** Moves one stream into one sink. `start`, then `run`; `stop` at any time. */

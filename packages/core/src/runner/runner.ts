@@ -134,6 +134,7 @@ class JetStreamRunner implements Runner {
     return {
       state: this.#state,
       healthy: reasons.length === 0,
+      ready: this.#state === "running" && reasons.length === 0 && (this.#running?.source.fetchFacts.live ?? false),
       reasons,
       received,
       stored,
@@ -143,6 +144,8 @@ class JetStreamRunner implements Runner {
       inFlight: flight?.messages ?? 0,
       bytesInFlight: flight?.bytes ?? 0,
       lag: this.#running?.pipeline.lag ?? null,
+      ackPending: this.#running?.watch.newest?.num_ack_pending ?? null,
+      oldestUnsettledMs: flight?.oldestAge(this.#clock.now()) ?? 0,
     };
   }
 
@@ -266,6 +269,7 @@ class JetStreamRunner implements Runner {
     const window = settings.deadlines.maxAckPending;
     return healthReasons({
       connected: source.connected,
+      fetching: source.fetchFacts,
       missing: this.#missing,
       interestOnly: running.interestOnly,
       drift: watch.drift,

@@ -64,16 +64,15 @@ export class Settlement {
   /** Gives a message back; it comes again `delayMs` later. False when it could not be sent: then its lease runs out. */
   giveBack(entry: FlightEntry, delayMs: number): boolean {
     const nanos = Math.max(0, Math.round(delayMs)) * 1_000_000;
-    return this.#counted("nak_errors_total", this.#send(entry, nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`));
+    const sent = this.#send(entry, nanos === 0 ? "-NAK" : `-NAK {"delay":${nanos}}`);
+    this.#telemetry.count(sent ? "messages_nacked_total" : "nak_errors_total");
+    return sent;
   }
 
   /** Renews the lease of a message. False when it could not be sent. */
   extend(entry: FlightEntry): boolean {
-    return this.#counted("heartbeat_errors_total", this.#send(entry, verbs.working));
-  }
-
-  #counted(failures: string, sent: boolean): boolean {
-    if (!sent) this.#telemetry.count(failures);
+    const sent = this.#send(entry, verbs.working);
+    if (!sent) this.#telemetry.count("heartbeat_errors_total");
     return sent;
   }
 
@@ -101,11 +100,16 @@ export class Settlement {
       if (!(await this.#trusted())) break;
       const current = entries.filter((entry) => entry.epoch === this.#port.epochNumber);
       if (current.length < entries.length) this.#telemetry.count("stale_epoch_settlements_total", entries.length - current.length);
-      if (current.length === 0 || (await this.#attempt(current, verb))) return current.length === entries.length;
+      if (current.length === 0) return entries.length === 0;
+      if (await this.#attempt(current, verb)) {
+        this.#telemetry.count(verb === verbs.term ? "messages_terminated_total" : "messages_acked_total", current.length);
+        return current.length === entries.length;
+      }
       this.#telemetry.count("unconfirmed_acks_total", current.length);
       this.#unconfirmed.add(entries);
       this.#port.doubt("unconfirmed acks");
     }
+    this.#telemetry.count(verb === verbs.term ? "term_errors_total" : "ack_errors_total", entries.length);
     this.#telemetry.log("warn", "acks stayed unconfirmed; left to redelivery", { messages: entries.length });
     return false;
   }

@@ -14,6 +14,8 @@ export type WriteResult =
   | { readonly kind: "indivisible"; readonly error: SinksError }
   | { readonly kind: "fault"; readonly error: SinksError };
 
+/** What writing no message comes to. */
+export const nothingToWrite: WriteResult = Object.freeze({ kind: "outcomes", outcomes: Object.freeze([]) });
 const stored: WriteResult = Object.freeze({ kind: "stored" });
 
 /** True when an unknown outcome of these messages may be repeated (WO-RT-01); a sink that fails to answer is unsafe. */

@@ -7,22 +7,17 @@ import type { Telemetry } from "../telemetry/port.js";
 import type { AckSubject } from "./ack-subject.js";
 import { describeApiFault } from "./api-fault.js";
 import type { Confirmation } from "./confirmation.js";
-import { apiPrefix } from "./connection.js";
 import { findConsumer, readStream } from "./consumer.js";
 import { EpochGuard } from "./epoch.js";
+import { type FetchFacts, FetchTrouble } from "./fetch-trouble.js";
 import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
 import { pause } from "./pause.js";
 import { publishAll } from "./publish-all.js";
 import { Puller } from "./pull.js";
+import { pullSettings } from "./pull-settings.js";
 import { recreateConsumer } from "./recreate.js";
 import type { SourceEvents } from "./source-events.js";
 import { StoredMessages } from "./stored-messages.js";
-
-interface Parked {
-  readonly message: Msg;
-  readonly position: AckSubject;
-  readonly bytes: number;
-}
 
 const checkPauseMs: { readonly first: number; readonly last: number } = { first: 50, last: 2000 };
 const refusedPauseMs = 1000;
@@ -43,6 +38,7 @@ export class JetStreamSource {
   readonly #closing = new AbortController();
   /** The messages of the stream, read by their sequence. */
   readonly stored: StoredMessages;
+  readonly #trouble: FetchTrouble;
   #link: Link;
   #puller: Puller | null = null;
   #guard: EpochGuard;
@@ -53,7 +49,7 @@ export class JetStreamSource {
   #pinPullAt = 0;
   #tickedAt: number;
   #verifiedAt: number;
-  #parked: Parked[] = [];
+  #parked: { readonly message: Msg; readonly position: AckSubject; readonly bytes: number }[] = [];
   #missing: "stream" | "consumer" | null = null;
 
   constructor(configuration: Configuration, link: Link, telemetry: Telemetry, events: SourceEvents, now: () => number) {
@@ -62,6 +58,7 @@ export class JetStreamSource {
     this.#telemetry = telemetry;
     this.#events = events;
     this.#now = now;
+    this.#trouble = new FetchTrouble(pullExpiry(configuration) / 2);
     this.#link = link;
     this.stored = new StoredMessages(configuration.nats.stream, () => this.#link, telemetry);
     this.#guard = new EpochGuard(link.bound.stream?.created ?? null, link.bound.consumer.created);
@@ -116,6 +113,11 @@ export class JetStreamSource {
   /** True when this client must go on pulling to keep its pin: what it gives back comes straight back to it (FW-RUN-12). */
   get keepsPin(): boolean {
     return this.#link.group !== null;
+  }
+
+  /** What keeps a connected source from fetching. */
+  get fetchFacts(): FetchFacts {
+    return this.#trouble.facts(this.#now(), this.#puller);
   }
 
   /** Begins to pull and to watch the connection. */
@@ -181,6 +183,7 @@ export class JetStreamSource {
   /** Called now and then: reads the epoch again when no pull has been open for long. */
   tick(now: number): void {
     this.#tickedAt = now;
+    this.#trouble.tick(now, this.#guard.trusted);
     if (this.openPulls > 0) this.#verifiedAt = now;
     else if (this.#guard.trusted && now - this.#verifiedAt >= idleCheckMs) {
       this.#verifiedAt = now;
@@ -225,17 +228,9 @@ export class JetStreamSource {
   }
 
   #newPuller(): Puller {
-    const { nats } = this.#configuration;
-    const expiresMs = pullExpiry(this.#configuration);
     return new Puller(
       this.#link.connection,
-      {
-        requestSubject: `${apiPrefix(nats)}.CONSUMER.MSG.NEXT.${nats.stream}.${nats.consumer}`,
-        inbox: `${this.#link.inbox}.p`,
-        expiresMs,
-        heartbeatMs: expiresMs / 2,
-        group: this.#link.group,
-      },
+      pullSettings(this.#configuration, this.#link),
       {
         delivered: (message, position, bytes) => this.#receive(message, position, bytes),
         ended: () => this.#events.roomChanged(),
@@ -250,6 +245,7 @@ export class JetStreamSource {
         tooLarge: () => this.#events.oversized(),
         refused: (limit) => {
           this.#pausedUntil = this.#now() + refusedPauseMs;
+          this.#trouble.refused(limit, this.#now());
           this.#telemetry.log("warn", "pull refused by the consumer's limits", { limit });
         },
       },

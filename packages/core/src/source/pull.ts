@@ -92,6 +92,11 @@ export class Puller {
   /** Since when the event loop runs without a block. */
   #freeSince: number;
   #pin: string | null = null;
+  /** Since when an answer to a pull is awaited; null while none is. It outlives a pull that was given up unanswered. */
+  #unheardSince: number | null = null;
+  /** Something came since the last tick, on whichever pull. */
+  #heard = false;
+  #everHeard = false;
   readonly #subjects = new AckSubjectReader();
 
   constructor(connection: NatsConnection, settings: PullSettings, events: PullEvents, now: () => number) {
@@ -123,6 +128,17 @@ export class Puller {
     return this.#pulls.size;
   }
 
+  /** True once the server has answered a pull. */
+  get everHeard(): boolean {
+    return this.#everHeard;
+  }
+
+  /** Time for which the server has answered no pull although one asks, in ms; a blocked event loop does not count (FW-RUN-06). */
+  silence(now: number): number {
+    if (this.#heard || this.#unheardSince === null) return 0;
+    return Math.max(0, now - Math.max(this.#unheardSince, this.#freeSince));
+  }
+
   /**
    * Sends one pull request; `bytes` null asks without a byte limit. On a closed connection it keeps its room until it is
    * abandoned or overdue, so that nobody asks again at once.
@@ -143,6 +159,7 @@ export class Puller {
       open: true,
     };
     this.#pulls.add(pull);
+    this.#unheardSince ??= now;
     this.#messages += messages;
     this.#bytes += pull.bytes;
     try {
@@ -159,6 +176,7 @@ export class Puller {
 
   /** Forgets every pull: the connection they were sent on is gone, and the server has dropped them with it. */
   abandon(): void {
+    this.#unheardSince = null;
     for (const pull of [...this.#pulls]) this.#close(pull);
   }
 
@@ -192,6 +210,7 @@ export class Puller {
 
   #receive(pull: OpenPull, message: Msg): void {
     pull.heard = true;
+    this.#heard = true;
     // The reply first: reading `headers` parses them, and only a status has no ack reply.
     const reply = message.reply;
     const position = reply ? this.#subjects.read(reply) : null;
@@ -251,6 +270,11 @@ export class Puller {
     // After a blocked loop what seems missing may still be in the socket: silence counts from its end (FW-RUN-34).
     if (now - this.#tickedAt >= heartbeatMs) this.#freeSince = now;
     this.#tickedAt = now;
+    if (this.#heard) {
+      this.#everHeard = true;
+      this.#heard = false;
+      this.#unheardSince = this.#pulls.size > 0 ? now : null;
+    }
     let missed = false;
     for (const pull of [...this.#pulls]) {
       note(pull, now);

@@ -224,6 +224,15 @@ test("FW-CFG-06 keys without effect load with a notice, only when they are given
   ]);
 });
 
+test("FW-CFG-06 metrics that nobody can read are told", async () => {
+  const noticesOf = async (metrics: object) => (await load(JSON.stringify(configurationWith({ metrics })), "json")).notices;
+  expect(await noticesOf({ enabled: true })).toEqual([
+    "metrics.enabled: nothing offers the metrics; set metrics.listen or metrics.snapshot_file",
+  ]);
+  for (const offered of [{ listen: "127.0.0.1:9090" }, { snapshot_file: "status.json" }])
+    expect(await noticesOf({ enabled: true, ...offered })).toEqual([]);
+});
+
 test("FW-CFG-09 FW-DLQ-08 choices with a price are told", async () => {
   const notices = async (patch: Record<string, unknown>) =>
     (await load(JSON.stringify(configurationWith(patch)), "json")).notices.map((notice) => notice.split(":")[0]);

@@ -69,17 +69,17 @@ test("FW-CFG-03 one error lists every fault of every section, rules between keys
     delivery: { bach_size: 10 },
     dead_letter: { enabled: true },
     nats: { domain: "a", api_prefix: "b" },
-    metrics: { enabled: true },
+    advisories: { enabled: true },
     logging: { level: "LOUD", format: "xml" },
   });
   const error = caught(() => validateConfiguration(raw));
   const faults = configurationFaults(error);
   expect(faults.map(({ path }) => path).sort()).toEqual([
+    "advisories.enabled",
     "dead_letter.subject",
     "delivery.bach_size",
     "logging.format",
     "logging.level",
-    "metrics.enabled",
     "nats.api_prefix",
   ]);
   expect((error as Error).message.split("\n")).toHaveLength(faults.length);
@@ -117,7 +117,6 @@ test.each([
   ["delivery.priority_lanes.enabled", { delivery: { priority_lanes: { enabled: true } } }],
   ["mission_metadata.enabled", { mission_metadata: { enabled: true } }],
   ["security_labels.enabled", { security_labels: { enabled: true } }],
-  ["metrics.enabled", { metrics: { enabled: true } }],
   ["advisories.enabled", { advisories: { enabled: true } }],
   ["sinks", { sinks: { one: { type: "file" } } }],
   ["sink.type", { sink: { type: "fanout" } }],
@@ -136,7 +135,7 @@ test.each([
 });
 
 test("FW-CFG every feature that comes later has a row in the test above, apart from routing", () => {
-  expect(laterFeatures).toHaveLength(16 + 1);
+  expect(laterFeatures).toHaveLength(15 + 1);
 });
 
 test("FW-RTE-06 routing without a fan-out sink is refused, not inert", () => {

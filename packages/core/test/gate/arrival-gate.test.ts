@@ -3,11 +3,15 @@ import { validateConfiguration } from "../../src/config/validate.js";
 import { parseHeaderBlock } from "../../src/envelope/header-block.js";
 import { isErrorKind } from "../../src/error/errors.js";
 import { type ArrivalGate, compileArrivalGate } from "../../src/gate/arrival-gate.js";
+import { silentTelemetry } from "../../src/telemetry/port.js";
 import { configurationWith } from "../config/faults-of.js";
 import { sampleEnvelope } from "../envelope/sample-envelope.js";
 
 function gateOf(sizePolicy: Record<string, unknown>): ArrivalGate {
-  const gate = compileArrivalGate(validateConfiguration(configurationWith({ size_policy: { enabled: true, ...sizePolicy } })));
+  const gate = compileArrivalGate(
+    validateConfiguration(configurationWith({ size_policy: { enabled: true, ...sizePolicy } })),
+    silentTelemetry,
+  );
   if (gate === null) throw new Error("no gate");
   return gate;
 }
@@ -16,7 +20,7 @@ const malformed = Buffer.from("NATS/1.0\r\nBad Name: x\r\n\r\n");
 const fields = { readHeaders: () => parseHeaderBlock(malformed) };
 
 test("FW-RUN-10 there is no gate at all while no policy asks for one", () => {
-  expect(compileArrivalGate(validateConfiguration(configurationWith()))).toBeNull();
+  expect(compileArrivalGate(validateConfiguration(configurationWith()), silentTelemetry)).toBeNull();
 });
 
 test("FW-RUN-10 raw sizes come first, then what the headers hold, then what is derived from them", () => {

@@ -112,3 +112,14 @@ describe("what is ours of the consumer's pending messages", () => {
     expect(flight.unsettled(0)).toBe(0);
   });
 });
+
+test("FW-OBS-02 the oldest age is that of what came first and is still here, never below zero", () => {
+  const flight = new Flight();
+  expect(flight.oldestAge(5000)).toBe(0);
+  const first = admitted(flight, { sequence: 9 }, { at: 1000 });
+  admitted(flight, { sequence: 3 }, { at: 3000 });
+  flight.hold(first, "permanent");
+  expect([flight.oldestAge(5000), flight.oldestAge(500)]).toEqual([4000, 0]);
+  flight.release(first);
+  expect(flight.oldestAge(5000)).toBe(2000);
+});

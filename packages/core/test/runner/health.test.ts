@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type HealthFacts, healthReasons } from "../../src/runner/health.js";
 
+const quiet = { silentMs: 0, doubtMs: 0, heartbeatMs: 500, refusal: null };
+
 const well: HealthFacts = {
   connected: true,
+  fetching: quiet,
   missing: null,
   paused: null,
   breakerOpen: false,
@@ -29,6 +32,9 @@ describe("health", () => {
     ["FW-RUN-05", { missing: "consumer" }, /^consumer_missing/],
     ["FW-RUN-38", { paused: "poison" }, /^paused: poison/],
     ["FW-RUN-06", { connected: false }, /^disconnected/],
+    ["FW-RUN-06", { fetching: { ...quiet, silentMs: 1000 } }, /^silent: .*1000 ms/],
+    ["FW-RUN-33", { fetching: { ...quiet, doubtMs: 1000 } }, /^unverified: .*1000 ms/],
+    ["FW-RUN-06", { fetching: { ...quiet, refusal: "Exceeded MaxWaiting" } }, /^pull_refused: .*Exceeded MaxWaiting/],
     ["FW-RUN-19", { breakerOpen: true, breakerCode: "no_space" }, /^destination_unavailable.*no_space/],
     ["FW-RUN-19", { breakerOpen: true }, /^destination_unavailable.*unknown/],
     ["FW-RUN-16", { stuckWrites: 2 }, /^write_stuck: 2/],
@@ -51,6 +57,13 @@ describe("health", () => {
       expect(healthReasons({ ...well, ...facts })).toEqual([]);
     },
   );
+
+  test("FW-RUN-06 silence shorter than two heartbeats is no fault, and without a connection or a consumer it has its own reason", () => {
+    expect(healthReasons({ ...well, fetching: { ...quiet, silentMs: 999, doubtMs: 999 } })).toEqual([]);
+    const fetching = { ...quiet, silentMs: 5000, doubtMs: 5000, refusal: "x" };
+    expect(healthReasons({ ...well, fetching, connected: false })).toEqual(["disconnected: no connection to NATS"]);
+    expect(healthReasons({ ...well, fetching, missing: "consumer" })).toHaveLength(1);
+  });
 
   test("FW-RUN-38 several reasons are all told, each beginning with its stable word", () => {
     const reasons = healthReasons({ ...well, connected: false, missing: "consumer", windowFull: true, stuckWrites: 1 });

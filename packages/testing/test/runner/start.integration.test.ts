@@ -34,7 +34,7 @@ describe.concurrent("FW-RUN-01 life of a runner", () => {
     const runner = createRunner({ configuration, createSink: sink.create });
     expect(runner.status()).toMatchObject({ state: "created", received: 0 });
     await runner[Symbol.asyncDispose]();
-    expect(wire.proxy.bytes).toEqual({ toServer: 0, toClient: 0 });
+    expect(wire.proxy.bytes).toEqual({ toServer: 0, toClient: 0, lost: 0 });
     expect(sink.started).toBe(0);
   });
 
@@ -130,6 +130,16 @@ describe.concurrent("FW-RUN-02 order of a start", () => {
     await using stage = await Stage.open(nats.url, { deadLetters: true });
     const { runner } = buildRunner(stage, new RecordingSink(), { dead_letter: { stream: "ELSEWHERE" } });
     expect((await failureOf(runner.start())).message).toContain(`captured by stream "${stage.name}_DEAD", not "ELSEWHERE"`);
+  });
+
+  test("FW-DLQ-08 a setting that drops messages is warned of at start", async () => {
+    await using stage = await Stage.open(nats.url);
+    const dropping = { dead_letter: { enabled: false, when_disabled: "discard" } };
+    await using pipeline = await startPipeline(stage, new RecordingSink(), dropping);
+    expect(pipeline.telemetry.texts("warn").filter((text) => text.startsWith("dead_letter.when_disabled is discard"))).toHaveLength(1);
+    await using other = await Stage.open(nats.url);
+    await using holding = await startPipeline(other, new RecordingSink(), { dead_letter: { enabled: false } });
+    expect(holding.telemetry.texts("warn").filter((text) => text.includes("discard"))).toEqual([]);
   });
 
   test("a preflight check that lacks a permission warns, and the run goes on", async () => {
