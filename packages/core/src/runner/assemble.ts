@@ -4,8 +4,10 @@ import { hasOrderedBatches } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
 import { createEnvelopeOrigin, type EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
+import { compileSubjectPattern } from "../envelope/subject-pattern.js";
 import { compileArrivalGate } from "../gate/arrival-gate.js";
 import { type ConsumerState, describeDrift } from "../source/consumer.js";
+import { filterSubjects } from "../source/consumer-settings.js";
 import { deadLetterPort } from "../source/dead-letter-port.js";
 import type { Epoch } from "../source/epoch.js";
 import { JetStreamSource } from "../source/jetstream-source.js";
@@ -24,6 +26,7 @@ import { MassRejection } from "./mass-rejection.js";
 import { OrderedLanes } from "./ordered-lanes.js";
 import { Pipeline } from "./pipeline.js";
 import { adoptConsumer, type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
+import { Recovery, type RecoveryRange } from "./recovery.js";
 import { type AckPort, Settlement } from "./settle.js";
 
 /** Everything that exists between a start and a stop. */
@@ -35,6 +38,7 @@ export interface Running {
   readonly flight: Flight;
   readonly lanes: Lanes;
   readonly watch: ConsumerWatch;
+  readonly recovery: Recovery;
   readonly settlement: Settlement;
   readonly deadLetters: DeadLetters | null;
   /** Null without `dead_letter.max_ratio`. */
@@ -80,14 +84,20 @@ export function assemble(input: AssembleInput): Running {
     adoptConsumer(settings, configuration, consumer);
     // A stream that was made again has another consumer, too: no ack goes out before both were read.
     if (source.epoch.trusted && consumer.created !== source.epoch.current.consumerCreatedAt) source.doubt("another consumer");
-    return watch.see(consumer, source.openPulls, describeDrift(configuration, source.link.group, consumer));
+    const wentOn = watch.see(consumer, source.openPulls, describeDrift(configuration, source.link.group, consumer));
+    recovery.see(lanes.elsewhere);
+    return wentOn;
   };
   const source: JetStreamSource = new JetStreamSource(
     configuration,
     link,
     telemetry,
     {
-      delivered: (message, position, bytes, epoch) => pipeline.receive(message, position, bytes, epoch),
+      delivered: (message, position, bytes, epoch) => {
+        recovery.came(position.sequence);
+        pipeline.receive(message, position, bytes, epoch);
+      },
+      givenUp: (sequence) => recovery.reached(sequence),
       roomChanged: () => pipeline.changed(),
       connection: (connected) => {
         telemetry.log(connected ? "info" : "warn", connected ? "connected again" : "connection lost");
@@ -98,6 +108,7 @@ export function assemble(input: AssembleInput): Running {
       missing: input.missing,
       epochChanged: (epoch) => {
         ackedFloor?.reset();
+        recovery.reset();
         pipeline.beginEpoch(epoch);
       },
       consumerSeen: (consumer) => {
@@ -143,6 +154,20 @@ export function assemble(input: AssembleInput): Running {
     originOf: (epoch) => originOf(configuration, epoch),
   });
   const { consumer, stream } = link.bound;
+  const recovery: Recovery = new Recovery({
+    flight,
+    stored: source.stored,
+    sink: input.sink,
+    telemetry,
+    entryOf: (message) => pipeline.entryOf(message),
+    admit: (entry) => pipeline.admit(entry),
+    acknowledge: (entries) => settlement.acknowledge(entries),
+    wanted: anyOf(filterSubjects(configuration)),
+    ordered: settings.ordered,
+    room: () => settings.maxMessages,
+    signal: leaving.signal,
+  });
+  recovery.begin(recoveryRange(consumer));
   watch.see(consumer, consumer.num_waiting, null);
   ackedFloor?.see(consumer.ack_floor);
   // Deliveries of a process that is gone come again first, in any order.
@@ -156,6 +181,7 @@ export function assemble(input: AssembleInput): Running {
     flight,
     lanes,
     watch,
+    recovery,
     settlement,
     deadLetters,
     massRejection,
@@ -163,6 +189,17 @@ export function assemble(input: AssembleInput): Running {
     interestOnly: stream?.config.retention === "interest",
     goal: stream?.state.last_seq ?? null,
   };
+}
+
+/** What an earlier process may have left behind; null without a delivery limit, because then everything comes again. */
+function recoveryRange({ config, ack_floor: floor, delivered }: ConsumerState): RecoveryRange | null {
+  const limited = (config.max_deliver ?? -1) > 0;
+  return limited ? { after: floor.stream_seq, last: delivered.stream_seq } : null;
+}
+
+function anyOf(patterns: readonly string[]): (subject: string) => boolean {
+  const compiled = patterns.map(compileSubjectPattern);
+  return (subject) => compiled.some((pattern) => pattern.matches(subject));
 }
 
 function lanesOf({ delivery }: Configuration, settings: PipelineSettings, sink: Sink): Lanes {

@@ -90,7 +90,9 @@ export class Flight {
   unsettled(delivered: SequenceNumber): number {
     let count = 0;
     for (const { state, position } of this.#entries.values()) {
-      if (state !== "settling" && position.consumerSequenceNumber <= delivered) count += 1;
+      // The server counts a delivery; a message brought back after its last one is none (its consumer sequence is 0).
+      const { consumerSequenceNumber } = position;
+      if (state !== "settling" && consumerSequenceNumber > 0 && consumerSequenceNumber <= delivered) count += 1;
     }
     return count;
   }

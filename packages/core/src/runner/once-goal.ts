@@ -25,12 +25,14 @@ export type OnceProgress = "reached" | "under_way" | "held" | "leased_elsewhere"
  * pending and nothing unacknowledged. When all that is unacknowledged is held here, waiting longer changes nothing.
  */
 export function onceProgress(facts: OnceFacts): OnceProgress {
-  if (facts.goal !== null && (facts.goal <= 0 || facts.ackFloor >= facts.goal)) return "reached";
+  // The floor says nothing of messages that used up their deliveries and are held here: the server counts them no more.
+  const settled = facts.unsettledToGoal === 0 && facts.heldToGoal === 0;
+  if (facts.goal !== null && (facts.goal <= 0 || (facts.ackFloor >= facts.goal && settled))) return "reached";
   // Others may publish for ever: with all up to the goal delivered to us, only what stands at or below it counts.
   const all = facts.unsettledHere + facts.heldHere;
   const overGoal = facts.goal !== null && facts.delivered >= facts.goal && facts.ackPending <= all;
   if (overGoal && facts.unsettledToGoal === 0 && facts.heldToGoal > 0) return "held";
-  if (facts.pending === 0 && facts.ackPending === 0) return facts.unsettledHere === 0 ? "reached" : "under_way";
+  if (facts.pending === 0 && facts.ackPending === 0 && facts.heldHere === 0) return facts.unsettledHere === 0 ? "reached" : "under_way";
   if (facts.unsettledHere > 0 || facts.pending > 0) return "under_way";
   return facts.ackPending > facts.heldHere ? "leased_elsewhere" : "held";
 }

@@ -15,6 +15,8 @@ export interface OnceParts {
   readonly watch: ConsumerWatch;
   readonly deadlines: ConsumerDeadlines;
   readonly pausedReason: () => string | null;
+  /** True while it is not known whether messages were left behind by an earlier process (FW-RUN-21). */
+  readonly recovering: () => boolean;
 }
 
 /** Not yet, or the end with the reason why the goal was not reached; a null reason is success. */
@@ -34,11 +36,11 @@ export class OnceRun {
   }
 
   look(): OnceEnd {
-    const { goal, flight, watch, pausedReason } = this.#parts;
+    const { goal, flight, watch, pausedReason, recovering } = this.#parts;
     const paused = pausedReason();
     if (paused !== null) return { ended: true, reason: `paused: ${paused}` };
     const info = watch.newest;
-    if (info === null) return notYet;
+    if (info === null || recovering()) return notYet;
     const progress = onceProgress({
       goal,
       ackFloor: info.ack_floor.stream_seq,

@@ -308,6 +308,8 @@ export class OutcomeActions {
       for (const later of lanes.park(entry)) this.#park(later);
     }
     flight.hold(entry, retryLater ? "retry_exhausted" : "permanent");
+    // What was only not attempted any more is attempted when its time comes.
+    if (retryLater) entry.rejection = null;
     // In an ordered lane a held message keeps its place: nothing overtakes it.
     if (!settings.ordered) lanes.settleWrite(entry);
     entry.retryAt = retryLater ? now() + settings.retry.maxMs : 0;

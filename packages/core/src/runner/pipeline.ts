@@ -1,11 +1,13 @@
+import type { StoredMsg } from "@nats-io/jetstream";
 import type { Sink, WriteOutcome } from "../connector/sink.js";
 import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
+import { parseRfc3339 } from "../envelope/rfc3339.js";
 import { isErrorKind, type SinksError } from "../error/errors.js";
 import type { ArrivalGate } from "../gate/arrival-gate.js";
-import type { AckSubject } from "../source/ack-subject.js";
-import { envelopeOfDelivery, headerBlockOf, type ReceivedMessage } from "../source/delivery.js";
+import { type AckSubject, ackSubjectOf } from "../source/ack-subject.js";
+import { envelopeOfDelivery, envelopeOfStored, headerBlockOf, type ReceivedMessage } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
@@ -153,6 +155,29 @@ export class Pipeline {
     flight.admit(entry);
     this.#actions.arrive(entry);
     this.#schedule.arrived();
+  }
+
+  /** Makes an entry of a message that is read from the stream; it is nobody's until `admit` (FW-RUN-21). */
+  entryOf(stored: StoredMsg): FlightEntry {
+    const { settings, source, nowNs, now } = this.#parts;
+    const origin = this.#origin;
+    const position = ackSubjectOf(
+      origin.stream as string,
+      origin.consumer as string,
+      settings.deadlines.maxDeliver ?? 1,
+      stored.seq,
+      parseRfc3339(stored.timestamp) ?? 0n,
+    );
+    const envelope = envelopeOfStored(stored, position, origin, nowNs());
+    return new FlightEntry(envelope, position, stored.data.length, source.epoch.current.number, now());
+  }
+
+  /** Takes such an entry in. */
+  admit(entry: FlightEntry): void {
+    this.#leases.renew(entry, this.#parts.now());
+    this.#parts.flight.admit(entry);
+    this.#actions.arrive(entry);
+    this.#schedule.changed();
   }
 
   /** A delivery is larger than any open pull allows. */

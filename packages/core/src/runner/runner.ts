@@ -196,8 +196,9 @@ class JetStreamRunner implements Runner {
     }
   }
 
-  #onceRun({ goal, flight, watch, settings, pipeline }: Running): OnceRun {
-    return new OnceRun({ goal, flight, watch, deadlines: settings.deadlines, pausedReason: () => pipeline.pausedReason }, this.#clock);
+  #onceRun({ goal, flight, watch, settings, pipeline, recovery }: Running): OnceRun {
+    const parts = { goal, flight, watch, deadlines: settings.deadlines };
+    return new OnceRun({ ...parts, pausedReason: () => pipeline.pausedReason, recovering: () => recovery.pending }, this.#clock);
   }
 
   /** Reads the consumer. True when there is a reading. */

@@ -97,6 +97,11 @@ export class AckSubject {
   }
 }
 
+/** The ack subject of a stored message that the server will not deliver again: it has no consumer sequence any more, so that is 0. */
+export function ackSubjectOf(stream: string, consumer: string, count: number, sequence: number, timestampNs: bigint): AckSubject {
+  return AckSubject.parse(`${prefix}${stream}.${consumer}.${count}.${sequence}.0.${timestampNs}.0`) as AckSubject;
+}
+
 /**
  * Reads the ack subjects of one consumer. What stands before the numbers is the same for all of its messages, so it is
  * found once and compared afterwards; the numbers are then read in one pass.

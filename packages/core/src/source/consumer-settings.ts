@@ -39,7 +39,7 @@ const deliverPolicies: Readonly<Record<string, DeliverPolicy>> = {
 };
 
 /** Subjects the consumer delivers: its own filters, else the subject of the pipeline. */
-function filterSubjects(configuration: Configuration): readonly string[] {
+export function filterSubjects(configuration: Configuration): readonly string[] {
   const { filter_subjects } = configuration.consumer_management;
   return filter_subjects.length > 0 ? filter_subjects : [configuration.nats.subject];
 }

@@ -11,6 +11,7 @@ import { findConsumer, readStream } from "./consumer.js";
 import { EpochGuard } from "./epoch.js";
 import { type FetchFacts, FetchTrouble } from "./fetch-trouble.js";
 import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
+import { watchMaxDeliveries } from "./max-deliveries.js";
 import { pause } from "./pause.js";
 import { publishAll } from "./publish-all.js";
 import { Puller } from "./pull.js";
@@ -228,6 +229,8 @@ export class JetStreamSource {
   }
 
   #newPuller(): Puller {
+    const { stream, consumer } = this.#configuration.nats;
+    watchMaxDeliveries(this.#link.connection, stream, consumer, (sequence) => this.#events.givenUp(sequence));
     return new Puller(
       this.#link.connection,
       pullSettings(this.#configuration, this.#link),

@@ -19,6 +19,8 @@ export interface SourceEvents {
   pinned(): void;
   /** A delivery whose message does not fit the open pulls. */
   oversized(): void;
+  /** The server gave a message up: it was delivered `max_deliver` times (FW-RUN-21). */
+  givenUp(sequence: SequenceNumber): void;
   /** Nothing can go on: `on_consumer_missing: exit`. */
   failed(reason: string): void;
   /** Highest sequence below which every delivered message was acked by this process; 0 when unknown. */

@@ -28,6 +28,9 @@ describe("goal of a run with --once", () => {
     ["a goal that cannot be read, all settled", { goal: null }, "reached"],
     ["a goal that cannot be read, the floor high", { goal: null, ackFloor: 500, pending: 1 }, "under_way"],
     ["only held ones left", { ackPending: 5, heldHere: 5 }, "held"],
+    ["held ones that the server gave up, with its floor beyond them", { ackFloor: 100, heldHere: 2, heldToGoal: 2 }, "held"],
+    ["held ones that the server gave up, without a goal", { goal: null, heldHere: 2 }, "held"],
+    ["one at work that the server gave up", { ackFloor: 100, unsettledHere: 1, unsettledToGoal: 1 }, "under_way"],
     ["held ones, with others still at work", { ackPending: 6, heldHere: 5, unsettledHere: 1 }, "under_way"],
     ["held ones, with messages not yet delivered", { pending: 3, ackPending: 5, heldHere: 5 }, "under_way"],
     [

@@ -31,6 +31,8 @@ export interface SinkPlan {
   retrySafety?: "safe" | "unsafe";
   /** The sink keeps the order of a lane inside a batch, and stops a lane at a failure. */
   orderedBatches?: true;
+  /** Says whether a sequence is stored already. */
+  lookup?: (sequence: number) => boolean;
   healthcheck?: (signal: AbortSignal) => Promise<void>;
   start?: () => Promise<void> | void;
   stop?: () => Promise<void> | void;
@@ -109,10 +111,13 @@ export class RecordingSink {
       },
       writeBatch: (messages, context) => this.#write(messages, context),
     };
-    const { retrySafety, healthcheck } = plan;
+    const { retrySafety, healthcheck, lookup } = plan;
     return Object.assign(
       sink,
       retrySafety === undefined ? {} : { retrySafety: () => retrySafety },
+      lookup === undefined
+        ? {}
+        : { lookup: async (messages: readonly Envelope[]) => messages.map(({ streamSequence }) => lookup(Number(streamSequence))) },
       healthcheck === undefined ? {} : { healthcheck },
       plan.orderedBatches === undefined ? {} : { orderedBatches: true as const },
     );

@@ -1,0 +1,177 @@
+import type { StoredMsg } from "@nats-io/jetstream";
+import { hasLookup } from "../connector/abilities.js";
+import type { Sink } from "../connector/sink.js";
+import { RetryExhaustedError, type SinkError } from "../error/errors.js";
+import { toSinkError } from "../error/to-sink-error.js";
+import { pause } from "../source/pause.js";
+import { nextSequence, type SequenceNumber } from "../source/sequence.js";
+import type { StoredMessages } from "../source/stored-messages.js";
+import type { Telemetry } from "../telemetry/port.js";
+import type { Flight, FlightEntry } from "./flight.js";
+
+/** What recovery works on. */
+export interface RecoveryParts {
+  readonly flight: Flight;
+  readonly stored: Pick<StoredMessages, "read">;
+  readonly sink: () => Sink;
+  readonly telemetry: Telemetry;
+  /** Makes an entry of a stored message that is not in the flight. */
+  readonly entryOf: (stored: StoredMsg) => FlightEntry;
+  /** Takes such an entry in, to be written or, with a rejection, dead-lettered or held. */
+  readonly admit: (entry: FlightEntry) => void;
+  /** Acknowledges what the destination has already. */
+  readonly acknowledge: (entries: readonly FlightEntry[]) => Promise<boolean>;
+  /** True for a subject that the consumer delivers. */
+  readonly wanted: (subject: string) => boolean;
+  /** With an order nothing old is written over what is newer: what cannot be looked up is not written again. */
+  readonly ordered: boolean;
+  /** Messages that may be in flight. */
+  readonly room: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** What may have been left behind by an earlier process: everything above `after`, up to `last`. */
+export interface RecoveryRange {
+  readonly after: SequenceNumber;
+  readonly last: SequenceNumber;
+}
+
+const atOnce = 64;
+const roomWaitMs = 50;
+
+/**
+ * Messages that have used up their deliveries: the server keeps them and never sends them again, so without this nobody would
+ * notice (FW-RUN-21). One that the destination has is acknowledged; any other is dead-lettered, or held without dead letters.
+ *
+ * At start it is not known which messages between the ack floor and the last delivery are such: they may have been acked out of
+ * order. Once nothing is leased any more, those that did not come again are looked up; a sink that cannot answer gets them
+ * once more instead where there is no order, because a duplicate is better than a false dead letter.
+ */
+export class Recovery {
+  readonly #parts: RecoveryParts;
+  #range: RecoveryRange | null = null;
+  readonly #came = new Set<SequenceNumber>();
+  #waiting: { readonly sequence: SequenceNumber; readonly certain: boolean }[] = [];
+  #running = false;
+  #generation = 0;
+
+  constructor(parts: RecoveryParts) {
+    this.#parts = parts;
+  }
+
+  /** True while something is still to be looked at. */
+  get pending(): boolean {
+    return this.#range !== null || this.#running;
+  }
+
+  /** Takes the range that a start found; null when a delivery limit cannot have stranded anything. */
+  begin(range: RecoveryRange | null): void {
+    this.#range = range !== null && range.last > range.after ? range : null;
+  }
+
+  /** A message was delivered: it is not stranded. */
+  came(sequence: SequenceNumber): void {
+    if (this.#range !== null && sequence <= this.#range.last) this.#came.add(sequence);
+  }
+
+  /** Deliveries that the server counts and that are not here: without any, what did not come will not come. */
+  see(elsewhere: number): void {
+    if (this.#range === null || elsewhere > 0) return;
+    const { after, last } = this.#range;
+    this.#range = null;
+    void this.#run(this.#uncome(after, last), false);
+  }
+
+  /** The server said that it gave a message up. */
+  reached(sequence: SequenceNumber): void {
+    if (this.#parts.flight.get(sequence) !== undefined) return;
+    this.came(sequence);
+    this.#parts.telemetry.count("max_deliveries_total");
+    this.#waiting.push({ sequence, certain: true });
+    if (!this.#running) void this.#runWaiting();
+  }
+
+  /** Another stream or consumer: what was left behind in the old one is none of its business. */
+  reset(): void {
+    this.#generation += 1;
+    this.#range = null;
+    this.#came.clear();
+    this.#waiting = [];
+  }
+
+  *#uncome(after: SequenceNumber, last: SequenceNumber): Generator<SequenceNumber> {
+    for (let sequence = nextSequence(after); sequence <= last; sequence = nextSequence(sequence)) {
+      if (!this.#came.delete(sequence)) yield sequence;
+    }
+    this.#came.clear();
+  }
+
+  async #runWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const sequences = this.#waiting.map(({ sequence }) => sequence);
+      this.#waiting = [];
+      await this.#run(sequences, true);
+    }
+  }
+
+  /** `certain`: the server will not send these again; else they may have been acknowledged. */
+  async #run(sequences: Iterable<SequenceNumber>, certain: boolean): Promise<void> {
+    const generation = this.#generation;
+    this.#running = true;
+    let batch: SequenceNumber[] = [];
+    try {
+      for (const sequence of sequences) {
+        batch.push(sequence);
+        if (batch.length < atOnce) continue;
+        await this.#recover(batch, certain, generation);
+        batch = [];
+      }
+      await this.#recover(batch, certain, generation);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #recover(sequences: readonly SequenceNumber[], certain: boolean, generation: number): Promise<void> {
+    const { flight, stored, wanted, entryOf, signal, room } = this.#parts;
+    while (flight.messages > 0 && flight.messages + sequences.length > room() && !signal.aborted) await pause(roomWaitMs, signal);
+    const messages = await Promise.all(sequences.map((sequence) => stored.read(sequence)));
+    if (signal.aborted || generation !== this.#generation) return;
+    // What left the stream is none of ours any more, and what came meanwhile is in good hands.
+    const left = messages.filter((message) => message !== null && wanted(message.subject)) as StoredMsg[];
+    const entries = left.filter(({ seq }) => flight.get(seq) === undefined).map(entryOf);
+    if (entries.length > 0) await this.#settle(entries, certain, generation);
+  }
+
+  async #settle(entries: readonly FlightEntry[], certain: boolean, generation: number): Promise<void> {
+    const { telemetry, admit, acknowledge, flight, signal, ordered } = this.#parts;
+    const there = await this.#lookup(entries);
+    if (signal.aborted || generation !== this.#generation) return;
+    const known = entries.filter((_, index) => there?.[index] === true);
+    if (known.length > 0) void acknowledge(known);
+    for (const [index, entry] of entries.entries()) {
+      if (there?.[index] === true || flight.get(entry.sequence) !== undefined) continue;
+      telemetry.log("warn", "a message used up its deliveries", { stream_sequence: entry.sequence });
+      if (certain || ordered || there !== null) entry.rejection = givenUp();
+      admit(entry);
+    }
+  }
+
+  /** Which of them the destination has; null when it cannot say. */
+  async #lookup(entries: readonly FlightEntry[]): Promise<readonly boolean[] | null> {
+    const { sink, signal, telemetry } = this.#parts;
+    const current = sink();
+    if (!hasLookup(current)) return null;
+    try {
+      const envelopes = entries.flatMap(({ envelope }) => (envelope === null ? [] : [envelope]));
+      return await current.lookup(envelopes, signal);
+    } catch (error) {
+      telemetry.log("warn", "stranded messages could not be looked up", { code: toSinkError(error).code });
+      return null;
+    }
+  }
+}
+
+function givenUp(): SinkError {
+  return new RetryExhaustedError("the server delivered it max_deliver times and will not again", { code: "max_deliver_exceeded" });
+}
