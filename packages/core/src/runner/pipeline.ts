@@ -1,4 +1,3 @@
-import type { StoredMsg } from "@nats-io/jetstream";
 import type { Sink, WriteOutcome } from "../connector/sink.js";
 import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
@@ -10,6 +9,7 @@ import { type AckSubject, ackSubjectOf } from "../source/ack-subject.js";
 import { envelopeOfDelivery, envelopeOfStored, headerBlockOf, type ReceivedMessage } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
+import type { StoredMessage } from "../source/stored-messages.js";
 import { type ActiveWrite, ActiveWrites } from "./active-writes.js";
 import { decideBatch } from "./batcher.js";
 import { Fetching } from "./fetching.js";
@@ -158,7 +158,7 @@ export class Pipeline {
   }
 
   /** Makes an entry of a message that is read from the stream; it is nobody's until `admit` (FW-RUN-21). */
-  entryOf(stored: StoredMsg): FlightEntry {
+  entryOf(stored: StoredMessage): FlightEntry {
     const { settings, source, nowNs, now } = this.#parts;
     const origin = this.#origin;
     const position = ackSubjectOf(

@@ -1,11 +1,10 @@
-import type { StoredMsg } from "@nats-io/jetstream";
 import { hasLookup } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
 import { RetryExhaustedError, type SinkError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import { pause } from "../source/pause.js";
 import { nextSequence, type SequenceNumber } from "../source/sequence.js";
-import type { StoredMessages } from "../source/stored-messages.js";
+import type { StoredMessage, StoredMessages } from "../source/stored-messages.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { Flight, FlightEntry } from "./flight.js";
 
@@ -16,7 +15,7 @@ export interface RecoveryParts {
   readonly sink: () => Sink;
   readonly telemetry: Telemetry;
   /** Makes an entry of a stored message that is not in the flight. */
-  readonly entryOf: (stored: StoredMsg) => FlightEntry;
+  readonly entryOf: (stored: StoredMessage) => FlightEntry;
   /** Takes such an entry in, to be written or, with a rejection, dead-lettered or held. */
   readonly admit: (entry: FlightEntry) => void;
   /** Acknowledges what the destination has already. */
@@ -138,7 +137,7 @@ export class Recovery {
     const messages = await Promise.all(sequences.map((sequence) => stored.read(sequence)));
     if (signal.aborted || generation !== this.#generation) return;
     // What left the stream is none of ours any more, and what came meanwhile is in good hands.
-    const left = messages.filter((message) => message !== null && wanted(message.subject)) as StoredMsg[];
+    const left = messages.filter((message) => message !== null && wanted(message.subject)) as StoredMessage[];
     const entries = left.filter(({ seq }) => flight.get(seq) === undefined).map(entryOf);
     if (entries.length > 0) await this.#settle(entries, certain, generation);
   }

@@ -5,6 +5,9 @@ import type { Link } from "./link.js";
 import { streamHolds } from "./publication.js";
 import type { SequenceNumber } from "./sequence.js";
 
+/** A message as the stream holds it; only `source/` looks inside. */
+export type StoredMessage = StoredMsg;
+
 /** The messages of one stream as the server stores them, read one by one. */
 export class StoredMessages {
   readonly #stream: string;
@@ -18,7 +21,7 @@ export class StoredMessages {
   }
 
   /** The message at a sequence; null when it cannot be read, now or ever. */
-  async read(sequence: SequenceNumber): Promise<StoredMsg | null> {
+  async read(sequence: SequenceNumber): Promise<StoredMessage | null> {
     try {
       return await this.#link().manager.streams.getMessage(this.#stream, { seq: Number(sequence) });
     } catch (error) {
