@@ -21,5 +21,7 @@ export { type LoadedPipeline, loadPipeline } from "./registry/load-pipeline.js";
 export { resolveSinkOptions } from "./registry/sink-options.js";
 export type { DeadLetterEntry } from "./runner/dead-letter-entry.js";
 export { type DeadLetterReader, openDeadLetterReader } from "./runner/dead-letter-reader.js";
+export { type ReplayReport, type ReplayRequest, type ReplayResult, replayDeadLetters } from "./runner/dead-letter-replay.js";
+export { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "./runner/replay-selection.js";
 export { createRunner } from "./runner/runner.js";
 export type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner/runner-contract.js";

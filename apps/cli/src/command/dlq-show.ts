@@ -1,6 +1,7 @@
 import type { DeadLetterEntry } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { openDeadLetters } from "../dead-letter-access.js";
+import { parsedSequence } from "../dead-letter-sequence.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
 import { NotFoundError } from "../not-found-error.js";
@@ -29,6 +30,9 @@ interface DeadLetterDocument extends DeadLetterLine {
 
 /** Prints one dead letter with its payload; exit code 4 when there is none at the sequence (FW-CLI-11). */
 export async function dlqShow(host: Host, request: DlqShowRequest): Promise<number> {
+  if (request.sequence === undefined) {
+    throw new UsageError("no sequence; give the one that `sinks dlq list` shows, for example `sinks dlq show sinks.yaml 12`");
+  }
   const sequence = parsedSequence(request.sequence);
   await using reader = await openDeadLetters(host, request.choice);
   const entry = await reader.read(sequence);
@@ -38,14 +42,6 @@ export async function dlqShow(host: Host, request: DlqShowRequest): Promise<numb
   const payload = entry.payload === null ? null : decodePayload(entry.payload);
   printResult(host, request.format, document(entry, done.has(sequence), payload), () => text(entry, done.has(sequence), payload));
   return exitCodes.good;
-}
-
-function parsedSequence(text: string | undefined): number {
-  if (text === undefined)
-    throw new UsageError("no sequence; give the one that `sinks dlq list` shows, for example `sinks dlq show sinks.yaml 12`");
-  const sequence = Number(text);
-  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(sequence)) throw new UsageError("the sequence must be an integer from 1");
-  return sequence;
 }
 
 function document(entry: DeadLetterEntry, done: boolean, payload: DecodedPayload | null): DeadLetterDocument {

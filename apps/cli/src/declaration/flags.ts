@@ -37,7 +37,8 @@ export function withConfiguration(command: Command): Command {
   return withFormat(withProject(command));
 }
 
-function collect(value: string, earlier: readonly string[]): readonly string[] {
+/** Gathers an option that may be repeated. */
+export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
 }
 

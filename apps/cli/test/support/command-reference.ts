@@ -67,6 +67,29 @@ when no connector has this name.`,
 \`\`\`
 
 \`sequence\` is that of the dead-letter stream. The next page starts at the last sequence + 1.`,
+  "dlq replay": `Rebuilds each message and writes it to the sink under its original key, unless the sink says that it has it. With \`--publish\` it is published
+on its original subject instead, as a new message that the pipeline reads like any other. Either way a marker on \`<dead_letter.subject>.done\`, which
+the dead-letter stream must take, says afterwards that it is done: what is done is left alone, so a replay may be repeated after any failure.
+
+\`--all\` and \`--where\` mean the dead letters of this stream, consumer and sink that are there when the replay begins. The fields of \`--where\` are
+\`stream\`, \`consumer\`, \`sink\`, \`stream_sequence\`, \`subject\`, \`error_code\`, \`error_type\`, \`destination_code\`, \`message_id\`, \`priority\`,
+\`classification\` and \`delivery_count\`. A body or headers that an entry lacks are read from the original stream.
+
+\`\`\`json
+{ "mode": "write", "dry_run": false, "complete": true, "entries": [{ "sequence": 12, "stream": "EVENTS", "stream_sequence": 500, "subject": "events.bad", "result": "written", "error_code": null, "error": null }] }
+\`\`\`
+
+| result | meaning |
+| --- | --- |
+| \`written\`, \`published\` | put back and marked |
+| \`already_stored\`, \`already_published\` | it had been put back before; marked |
+| \`already_done\` | marked before |
+| \`would_write\`, \`would_publish\` | with \`--dry-run\` |
+| \`unavailable\` | its body or headers cannot be had any more: exit code 4 |
+| \`not_found\` | no dead letter at this sequence: exit code 4 |
+| \`failed\` | not put back, for the reason in \`error\`: exit code 1 |
+
+\`complete\` is false when the rest was not tried, because it would have failed in the same way: the destination is away, for example.`,
   "dlq show": `Exit code 4 when the dead-letter stream has no entry at this sequence. The JSON document has the keys of \`dlq list\` and
 
 | key | content |

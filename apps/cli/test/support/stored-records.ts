@@ -13,14 +13,22 @@ async function recordsOf(file: string): Promise<readonly string[]> {
   return file.endsWith(".ndjson") ? text.split("\n").slice(0, -1) : [];
 }
 
-/** Stream sequences of the records that the file sink has made visible below a folder, with how often each is there. */
+/** What a stored record says, as far as tests look at it. */
+export interface StoredRecord {
+  readonly stream_sequence: number;
+  readonly message_id: string | null;
+}
+
+/** The records that the file sink has made visible below a folder, by sequence. */
+export async function storedRecords(folder: string): Promise<readonly StoredRecord[]> {
+  const texts = await Promise.all((await filesBelow(folder)).map(recordsOf));
+  const records = texts.flat().map((text) => JSON.parse(text) as StoredRecord);
+  return records.sort((one, other) => one.stream_sequence - other.stream_sequence);
+}
+
+/** Stream sequences of those records, with how often each is there. */
 export async function storedSequences(folder: string): Promise<ReadonlyMap<number, number>> {
   const stored = new Map<number, number>();
-  for (const file of await filesBelow(folder)) {
-    for (const record of await recordsOf(file)) {
-      const { stream_sequence: sequence } = JSON.parse(record) as { stream_sequence: number };
-      stored.set(sequence, (stored.get(sequence) ?? 0) + 1);
-    }
-  }
+  for (const { stream_sequence: sequence } of await storedRecords(folder)) stored.set(sequence, (stored.get(sequence) ?? 0) + 1);
   return stored;
 }

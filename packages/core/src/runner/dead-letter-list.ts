@@ -44,21 +44,27 @@ export async function* walkDeadLetters(next: NextDeadLetter, from: number): Asyn
 }
 
 /**
- * Reads one page. Entries of one original and sink are shown once, as the first of them (FW-DLQ-03): the server forgets
- * message ids after its duplicate window, so a repeat may lie anywhere behind, and reading starts at the beginning for every page.
+ * All dead letters in order, entries of one original and sink once, as the first of them (FW-DLQ-03). The server forgets
+ * message ids after its duplicate window, so a repeat may lie anywhere behind, and reading starts at the beginning.
  */
-export async function listDeadLetters(next: NextDeadLetter, request: DeadLetterPageRequest): Promise<DeadLetterPage> {
+export async function* foldDeadLetters(next: NextDeadLetter): AsyncGenerator<DeadLetterEntry> {
   const seen = new Set<string>();
-  const entries: DeadLetterPage["entries"][number][] = [];
   for await (const stored of walkDeadLetters(next, 1)) {
-    const { payload: _payload, record: _record, ...entry } = decodeDeadLetter(stored);
+    const entry = decodeDeadLetter(stored);
     if (seen.has(entry.identity)) continue;
-    if (entry.sequence >= request.from) {
-      if (entries.length === request.limit) return { entries, next: entry.sequence };
-      entries.push(entry);
-    }
     seen.add(entry.identity);
     if (seen.size > remembered) seen.delete(seen.values().next().value as string);
+    yield entry;
+  }
+}
+
+/** Reads one page of what `foldDeadLetters` gives. */
+export async function listDeadLetters(next: NextDeadLetter, request: DeadLetterPageRequest): Promise<DeadLetterPage> {
+  const entries: DeadLetterPage["entries"][number][] = [];
+  for await (const { payload: _payload, record: _record, ...entry } of foldDeadLetters(next)) {
+    if (entry.sequence < request.from) continue;
+    if (entries.length === request.limit) return { entries, next: entry.sequence };
+    entries.push(entry);
   }
   return { entries, next: null };
 }

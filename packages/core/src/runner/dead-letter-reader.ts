@@ -1,17 +1,9 @@
 import type { Configuration } from "../config/schema.js";
 import { type DeadLetterStore, openDeadLetterStore } from "../source/dead-letter-store.js";
-import { type DeadLetterEntry, decodeDeadLetter, decodeDoneMarker, doneSubject } from "./dead-letter-entry.js";
+import { type DeadLetterEntry, decodeDeadLetter, doneSubject } from "./dead-letter-entry.js";
 import { joinChunks } from "./dead-letter-join.js";
-import {
-  type DeadLetterPage,
-  type DeadLetterPageRequest,
-  listDeadLetters,
-  type NextDeadLetter,
-  walkDeadLetters,
-} from "./dead-letter-list.js";
-
-/** What tells whether an entry is done. */
-export type DoneCandidate = Pick<DeadLetterEntry, "sequence" | "identity">;
+import { type DeadLetterPage, type DeadLetterPageRequest, listDeadLetters, type NextDeadLetter } from "./dead-letter-list.js";
+import { type DoneCandidate, readDoneMarkers } from "./done-markers.js";
 
 /** Reads the dead letters of one configuration; disposal closes its connection. */
 export interface DeadLetterReader extends AsyncDisposable {
@@ -37,7 +29,10 @@ export function createDeadLetterReader(store: Pick<DeadLetterStore, "subject" | 
   const next: NextDeadLetter = (sequence) => store.next(subject, sequence);
   return {
     list: (request) => listDeadLetters(next, request),
-    done: (entries) => findDone((sequence) => store.next(doneSubject(subject), sequence), entries),
+    async done(entries) {
+      const markers = await readDoneMarkers((sequence) => store.next(doneSubject(subject), sequence));
+      return new Set(entries.filter((entry) => markers.has(entry)).map(({ sequence }) => sequence));
+    },
     async read(sequence) {
       const stored = await store.read(sequence);
       if (stored === null || stored.subject !== subject) return null;
@@ -46,18 +41,4 @@ export function createDeadLetterReader(store: Pick<DeadLetterStore, "subject" | 
     },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
-}
-
-async function findDone(nextMarker: NextDeadLetter, entries: readonly DoneCandidate[]): Promise<ReadonlySet<number>> {
-  const found = new Set<number>();
-  const sequences = new Set(entries.map(({ sequence }) => sequence));
-  const byIdentity = new Map(entries.map(({ sequence, identity }) => [identity, sequence]));
-  for await (const stored of walkDeadLetters(nextMarker, 1)) {
-    const marker = decodeDoneMarker(stored.data);
-    if (marker === null) continue;
-    if (sequences.has(marker.sequence)) found.add(marker.sequence);
-    const repeat = marker.identity === null ? undefined : byIdentity.get(marker.identity);
-    if (repeat !== undefined) found.add(repeat);
-  }
-  return found;
 }

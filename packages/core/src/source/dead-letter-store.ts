@@ -1,4 +1,5 @@
 import { type JetStreamManager, jetstreamManager, type NextMsgRequest, type SeqMsgRequest, type StoredMsg } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
@@ -30,11 +31,25 @@ export interface DeadLetterStore extends AsyncDisposable {
   read(sequence: number): Promise<StoredDeadLetter | null>;
 }
 
+/** An open connection, and the stream on it that takes the dead letters. */
+export interface OpenDeadLetters {
+  readonly connection: NatsConnection;
+  /** The API of the domain that holds them. */
+  readonly manager: JetStreamManager;
+  readonly stream: string;
+  readonly subject: string;
+}
+
 /**
  * Opens the dead-letter stream of a configuration whose secrets are resolved. Rejects with `ConfigurationError` when dead
  * letters are off or no stream takes them, otherwise as `openConnection` does.
  */
 export async function openDeadLetterStore(configuration: Configuration): Promise<DeadLetterStore> {
+  return deadLetterStore(await openDeadLetters(configuration));
+}
+
+/** Connects and finds the stream; rejects as `openDeadLetterStore` does. */
+export async function openDeadLetters(configuration: Configuration): Promise<OpenDeadLetters> {
   const { enabled, subject } = configuration.dead_letter;
   if (!enabled || subject === null) {
     throw new ConfigurationError(
@@ -43,26 +58,28 @@ export async function openDeadLetterStore(configuration: Configuration): Promise
   }
   const connection = await openConnection(configuration);
   try {
-    const manager = await jetstreamManager(connection, {
-      apiPrefix: deadLetterApiPrefix(configuration),
-      timeout: requestTimeoutMs,
-      checkAPI: false,
-    });
+    const apiPrefix = deadLetterApiPrefix(configuration);
+    const manager = await jetstreamManager(connection, { apiPrefix, timeout: requestTimeoutMs, checkAPI: false });
     const stream = configuration.dead_letter.stream ?? (await findStream(manager, subject));
-    return {
-      subject,
-      next(filter, sequence) {
-        // The client's type leaves out that the server takes both keys here.
-        const query: SeqMsgRequest & NextMsgRequest = { seq: sequence, next_by_subj: filter };
-        return getMessage(manager, stream, query);
-      },
-      read: (sequence) => getMessage(manager, stream, { seq: sequence }),
-      [Symbol.asyncDispose]: () => connection.close(),
-    };
+    return { connection, manager, stream, subject };
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+/** Reads what is open, and closes it when disposed. */
+export function deadLetterStore({ connection, manager, stream, subject }: OpenDeadLetters): DeadLetterStore {
+  return {
+    subject,
+    next(filter, sequence) {
+      // The client's type leaves out that the server takes both keys here.
+      const query: SeqMsgRequest & NextMsgRequest = { seq: sequence, next_by_subj: filter };
+      return getMessage(manager, stream, query);
+    },
+    read: (sequence) => getMessage(manager, stream, { seq: sequence }),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
 }
 
 async function findStream(manager: JetStreamManager, subject: string): Promise<string> {
@@ -85,14 +102,16 @@ async function getMessage(manager: JetStreamManager, stream: string, query: SeqM
   }
 }
 
-function readFault(error: unknown, what: string): SinksError {
+/** @internal */
+export function readFault(error: unknown, what: string): SinksError {
   if (apiFault(error) === "stream_missing") {
     return new ConfigurationError(`dead_letter.stream: ${what}: it does not exist`, { code: "stream_missing", cause: error });
   }
   return new SinksError(`dead_letter: ${what} (${describeApiFault(error)})`, { code: "connection_failed", cause: error });
 }
 
-function storedDeadLetter(message: StoredMsg): StoredDeadLetter {
+/** @internal */
+export function storedDeadLetter(message: StoredMsg): StoredDeadLetter {
   return {
     sequence: message.seq,
     subject: message.subject,
