@@ -70,6 +70,7 @@ function sourceReasons({ silentMs, doubtMs, heartbeatMs, refusal }: HealthFacts[
       `unverified: the server did not tell of stream and consumer for ${Math.round(doubtMs)} ms; nothing is settled until it does`,
     );
   }
-  if (refusal !== null) reasons.push(`pull_refused: the consumer refuses pulls (${refusal}); raise the limit or stop other clients`);
+  if (refusal !== null)
+    reasons.push(`pull_refused: the server refuses pulls (${refusal}); raise the limit, grant the right, or stop other clients`);
   return reasons;
 }

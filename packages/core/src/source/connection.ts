@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import {
+  type Authenticator,
   type ConnectionOptions,
   connect,
   credsAuthenticator,
@@ -11,6 +12,7 @@ import {
 import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, CredentialsError, SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
+import { rotatingLogin } from "./rotating-login.js";
 
 type NatsSection = Configuration["nats"];
 
@@ -79,12 +81,19 @@ async function connectionOptions(section: NatsSection): Promise<NodeConnectionOp
 async function authentication(section: NatsSection): Promise<Partial<ConnectionOptions>> {
   if (section.token !== null) return { token: section.token.reveal() };
   if (section.user !== null) return { user: section.user, ...(section.password === null ? {} : { pass: section.password.reveal() }) };
-  if (section.creds_file !== null) return { authenticator: credsAuthenticator(await readBytes("nats.creds_file", section.creds_file)) };
+  if (section.creds_file !== null) {
+    const first = await readBytes("nats.creds_file", section.creds_file);
+    return { authenticator: rotatingLogin(section.creds_file, first, credsAuthenticator) };
+  }
   if (section.nkey_seed_file !== null) {
-    const seed = (await readBytes("nats.nkey_seed_file", section.nkey_seed_file)).toString("utf8").trim();
-    return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
+    const first = await readBytes("nats.nkey_seed_file", section.nkey_seed_file);
+    return { authenticator: rotatingLogin(section.nkey_seed_file, first, seedAuthenticator) };
   }
   return {};
+}
+
+function seedAuthenticator(bytes: Uint8Array): Authenticator {
+  return nkeyAuthenticator(new TextEncoder().encode(new TextDecoder().decode(bytes).trim()));
 }
 
 function tlsOptions(section: NatsSection): TlsOptions | null {

@@ -15,7 +15,7 @@ import { watchMaxDeliveries } from "./max-deliveries.js";
 import { pause } from "./pause.js";
 import { publishAll } from "./publish-all.js";
 import { Puller } from "./pull.js";
-import { pullSettings } from "./pull-settings.js";
+import { isPullForbidden, pullSettings } from "./pull-settings.js";
 import { recreateConsumer } from "./recreate.js";
 import type { SourceEvents } from "./source-events.js";
 import { StoredMessages } from "./stored-messages.js";
@@ -247,8 +247,7 @@ export class JetStreamSource {
         },
         tooLarge: () => this.#events.oversized(),
         refused: (limit) => {
-          this.#pausedUntil = this.#now() + refusedPauseMs;
-          this.#trouble.refused(limit, this.#now());
+          this.#refused(limit);
           this.#telemetry.log("warn", "pull refused by the consumer's limits", { limit });
         },
       },
@@ -266,9 +265,21 @@ export class JetStreamSource {
     for await (const status of link.connection.status()) {
       if (status.type === "disconnect") this.#lost();
       if (status.type === "reconnect") this.#regained();
-      if (status.type === "error") this.#telemetry.log("warn", "connection error", { error: status.error.name });
+      if (status.type === "error") this.#connectionError(status.error);
     }
     if (!this.#closing.signal.aborted) await this.#rebuild();
+  }
+
+  #connectionError(error: Error): void {
+    this.#telemetry.log("warn", "connection error", { error: error.name });
+    if (!isPullForbidden(error, this.#configuration)) return;
+    this.#refused("no permission to pull");
+    this.#puller?.abandon();
+  }
+
+  #refused(why: string): void {
+    this.#pausedUntil = this.#now() + refusedPauseMs;
+    this.#trouble.refused(why, this.#now());
   }
 
   #lost(): void {

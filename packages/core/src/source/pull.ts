@@ -42,6 +42,8 @@ interface OpenPull {
   heard: boolean;
   /** A message came since the last tick. */
   brought: boolean;
+  /** Its end was told before its last messages came. */
+  over: boolean;
   open: boolean;
 }
 
@@ -156,6 +158,7 @@ export class Puller {
       broughtAt: now,
       heard: false,
       brought: false,
+      over: false,
       open: true,
     };
     this.#pulls.add(pull);
@@ -247,12 +250,29 @@ export class Puller {
     const code = headers?.code ?? 0;
     const status = code === 0 ? null : readPullStatus(code, headers?.description ?? "");
     if (status === null || status.kind === "heartbeat") return;
-    this.#close(pull);
+    const whole = status.kind === "ended" || status.kind === "too_large";
+    if (!whole || !this.#awaitRest(pull, headers)) this.#close(pull);
     if (status.kind === "too_large") this.#events.tooLarge();
     if (status.kind === "refused") this.#events.refused(status.limit);
     if (status.kind === "pin_lost") this.#pin = null;
     if (status.kind === "doubt") this.#events.doubt(status.reason);
     this.#events.ended();
+  }
+
+  /**
+   * A replicated consumer sends messages once its replicas know of them, but the end of the pull at once: what was counted and
+   * has not come yet is waited for, or it would be stranded until its deadline. The rest of the room is given back.
+   */
+  #awaitRest(pull: OpenPull, headers: MsgHdrs | null): boolean {
+    const pending = Number.parseInt(headers?.get("Nats-Pending-Messages") ?? "", 10);
+    if (!pull.open || !(pending < pull.messages)) return false;
+    const bytes = Math.min(pull.bytes, Number.parseInt(headers?.get("Nats-Pending-Bytes") ?? "", 10) || 0);
+    pull.messages -= pending;
+    this.#messages -= pending;
+    pull.bytes -= bytes;
+    this.#bytes -= bytes;
+    pull.over = true;
+    return true;
   }
 
   #close(pull: OpenPull): void {
@@ -280,10 +300,12 @@ export class Puller {
       note(pull, now);
       const silent = now - Math.max(pull.activeAt, this.#freeSince);
       const overdue = now - pull.sentAt >= expiresMs + graceMs && silent >= graceMs;
-      const late = silent >= 2 * heartbeatMs + graceMs;
+      // One that is over is owed no heartbeat.
+      const rest = pull.over && silent >= graceMs;
+      const late = !pull.over && silent >= 2 * heartbeatMs + graceMs;
       missed ||= late;
       // Each pull is judged by itself: one that brings messages is not closed for the silence of another.
-      if (overdue || late) {
+      if (overdue || rest || late) {
         this.#close(pull);
         this.#events.ended();
       }

@@ -66,12 +66,12 @@ export class FakeConnection {
   }
 
   /** Sends a status to a pull. */
-  status(inbox: string, code: number, description = ""): boolean {
+  status(inbox: string, code: number, description = "", left: Readonly<Record<string, string>> = {}): boolean {
     return this.#send(inbox, {
       subject: inbox,
       reply: "",
       data: new Uint8Array(0),
-      headers: { code, description, get: () => "" },
+      headers: { code, description, get: (name: string) => left[name] ?? "" },
       size: () => 50,
     });
   }

@@ -36,22 +36,29 @@ export class Stage implements AsyncDisposable {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   readonly client: JetStreamClient;
-  readonly #url: string;
+  readonly #urls: readonly string[];
   readonly #options: StageOptions;
 
-  private constructor(url: string, connection: NatsConnection, manager: JetStreamManager, options: StageOptions, name?: string) {
+  private constructor(
+    urls: readonly string[],
+    connection: NatsConnection,
+    manager: JetStreamManager,
+    options: StageOptions,
+    name?: string,
+  ) {
     this.name = name ?? `T${randomBytes(5).toString("hex")}`;
-    this.#url = url;
+    this.#urls = urls;
     this.connection = connection;
     this.manager = manager;
     this.client = jetstream(connection);
     this.#options = options;
   }
 
-  /** Connects to a server and makes the streams. */
-  static async open(url: string, options: StageOptions = {}): Promise<Stage> {
-    const connection = await connect({ servers: url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
-    const stage = new Stage(url, connection, await jetstreamManager(connection), options);
+  /** Connects to a server, or to the nodes of a cluster, and makes the streams. */
+  static async open(url: string | readonly string[], options: StageOptions = {}): Promise<Stage> {
+    const urls = [url].flat();
+    const connection = await connect({ servers: urls, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
+    const stage = new Stage(urls, connection, await jetstreamManager(connection), options);
     await stage.addStream();
     if (options.deadLetters === true) await stage.manager.streams.add({ name: `${stage.name}_DEAD`, subjects: [`${stage.name}.dead`] });
     return stage;
@@ -59,8 +66,8 @@ export class Stage implements AsyncDisposable {
 
   /** The same stage over a new connection, for after a restart of the server; disposing either one removes the streams. */
   async reopen(): Promise<Stage> {
-    const connection = await connect({ servers: this.#url });
-    return new Stage(this.#url, connection, await jetstreamManager(connection), this.#options, this.name);
+    const connection = await connect({ servers: [...this.#urls] });
+    return new Stage(this.#urls, connection, await jetstreamManager(connection), this.#options, this.name);
   }
 
   readonly consumer = "sink";
@@ -97,7 +104,7 @@ export class Stage implements AsyncDisposable {
     return validateConfiguration({
       ...sections,
       nats: {
-        url: this.#url,
+        ...(this.#urls.length === 1 ? { url: this.#urls[0] } : { urls: this.#urls }),
         stream: this.name,
         consumer: this.consumer,
         subject: `${this.name}.in.>`,
