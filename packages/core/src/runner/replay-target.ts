@@ -7,7 +7,8 @@ import type { Telemetry } from "../telemetry/port.js";
 import type { DeadLetterEntry } from "./dead-letter-entry.js";
 import { republish } from "./replay-publish.js";
 import { type ReplayMessage, replayEnvelope } from "./replay-source.js";
-import { type StartInput, startSink, stopLimit, stopQuietly } from "./start.js";
+import { stopLimit, stopQuietly } from "./sink-life.js";
+import { type StartInput, startSink } from "./start.js";
 import { writeBatch } from "./writer.js";
 
 /** What became of a message that was put back; `already_*`: an earlier replay, or the pipeline itself, had done it. */
