@@ -1,15 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Puller, type PullSettings } from "../../src/source/pull.js";
+import { Puller } from "../../src/source/pull.js";
 import { FakeConnection } from "../fakes/fake-connection.js";
-
-const settings: PullSettings = {
-  requestSubject: "$JS.API.CONSUMER.MSG.NEXT.EVENTS.sink",
-  inbox: "_INBOX.x.p",
-  expiresMs: 1000,
-  heartbeatMs: 500,
-  group: null,
-};
+import { pulling, pullSettingsOfTests } from "../fakes/pulling.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -19,41 +12,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Pulls over a fake connection, under fake timers; what they tell is kept in words. */
-function pulling(overrides: Partial<PullSettings> = {}) {
-  const server = new FakeConnection();
-  const told: string[] = [];
-  let blockedMs = 0;
-  const puller = new Puller(
-    server.connection,
-    { ...settings, ...overrides },
-    {
-      delivered: (_message, position, bytes) => told.push(`delivered ${position.sequence} of ${bytes}`),
-      ended: () => told.push("ended"),
-      doubt: (reason) => told.push(`doubt ${reason}`),
-      refused: (limit) => told.push(`refused ${limit}`),
-      tooLarge: () => told.push("too large"),
-      pinned: () => told.push("pinned"),
-    },
-    () => performance.now() + blockedMs,
-  );
-  /** The event loop stands still: time goes on, nothing runs. */
-  const block = (ms: number): void => {
-    blockedMs += ms;
-  };
-  const pass = (ms: number): void => void vi.advanceTimersByTime(ms);
-  const take = (): string[] => told.splice(0);
-  return { server, puller, told, take, pass, block };
-}
-
 describe("a request", () => {
   test("FW-RUN-08 asks for messages, bytes, expiry and heartbeat, each over its own inbox", () => {
     const { server, puller } = pulling();
     puller.request(10, 5000);
     puller.request(5, null);
     expect(server.requests).toEqual([
-      { subject: settings.requestSubject, inbox: "_INBOX.x.p.0", body: { batch: 10, max_bytes: 5000, expires: 1e9, idle_heartbeat: 5e8 } },
-      { subject: settings.requestSubject, inbox: "_INBOX.x.p.1", body: { batch: 5, expires: 1e9, idle_heartbeat: 5e8 } },
+      {
+        subject: pullSettingsOfTests.requestSubject,
+        inbox: "_INBOX.x.p.0",
+        body: { batch: 10, max_bytes: 5000, expires: 1e9, idle_heartbeat: 5e8 },
+      },
+      { subject: pullSettingsOfTests.requestSubject, inbox: "_INBOX.x.p.1", body: { batch: 5, expires: 1e9, idle_heartbeat: 5e8 } },
     ]);
     expect([puller.messages, puller.bytes, puller.open]).toEqual([15, 5000, 2]);
   });
@@ -115,7 +85,7 @@ describe("deliveries", () => {
     const seen: number[][] = [];
     const puller: Puller = new Puller(
       server.connection,
-      settings,
+      pullSettingsOfTests,
       {
         delivered: () => void seen.push([puller.messages, puller.open]),
         ended: () => void seen.push([puller.messages, puller.open]),
@@ -166,49 +136,6 @@ describe("statuses", () => {
     server.deliver(server.inbox(0), 1, 1000);
     server.status(server.inbox(0), 408, "Request Timeout");
     expect([puller.messages, puller.bytes, puller.open]).toEqual([10, 5000, 1]);
-  });
-});
-
-describe("an end that is told before the messages, by a replicated consumer", () => {
-  const left = (messages: number, bytes: number) => ({ "Nats-Pending-Messages": String(messages), "Nats-Pending-Bytes": String(bytes) });
-
-  test("FW-RUN-08 the messages of a completed batch are waited for, and no room is asked for twice", () => {
-    const { server, puller, take } = pulling();
-    puller.request(3, 5000);
-    server.status(server.inbox(0), 409, "Batch Completed", left(0, 4700));
-    expect([take(), puller.open, puller.messages, puller.bytes]).toEqual([["ended"], 1, 3, 300]);
-    for (const sequence of [1, 2, 3]) expect(server.deliver(server.inbox(0), sequence, 100)).toBe(true);
-    expect(take().filter((word) => word.startsWith("delivered"))).toHaveLength(3);
-    expect([puller.open, puller.messages, puller.bytes]).toEqual([0, 0, 0]);
-  });
-
-  test("FW-RUN-08 an expiry gives back what nothing was counted for, at once", () => {
-    const { server, puller } = pulling();
-    puller.request(10, 5000);
-    server.deliver(server.inbox(0), 1, 100);
-    server.status(server.inbox(0), 408, "Request Timeout", left(7, 4700));
-    expect([puller.open, puller.messages, puller.bytes]).toEqual([1, 2, 200]);
-    server.deliver(server.inbox(0), 2, 100);
-    server.deliver(server.inbox(0), 3, 100);
-    expect([puller.open, puller.messages, puller.bytes]).toEqual([0, 0, 0]);
-  });
-
-  test("FW-RUN-34 what never comes gives its room back after a second, and is no missed heartbeat", () => {
-    const { puller, server, take, pass } = pulling({ expiresMs: 30_000, heartbeatMs: 500 });
-    puller.request(3, 5000);
-    server.status(server.inbox(0), 409, "Batch Completed", left(0, 4700));
-    take();
-    pass(900);
-    expect(puller.open).toBe(1);
-    pass(300);
-    expect([take(), puller.open, puller.messages, puller.bytes]).toEqual([["ended"], 0, 0, 0]);
-  });
-
-  test("FW-RUN-06 a consumer that is gone sends nothing more: its pull ends at once", () => {
-    const { server, puller, take } = pulling();
-    puller.request(3, 5000);
-    server.status(server.inbox(0), 409, "Consumer Deleted", left(0, 4700));
-    expect([take(), puller.open]).toEqual([["doubt consumer deleted", "ended"], 0]);
   });
 });
 
