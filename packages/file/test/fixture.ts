@@ -33,6 +33,29 @@ export function message(
   });
 }
 
+/** A file system that keeps what `sync` flushed, relative to `root`; `before` is told first and may throw instead. */
+export function recordingFlushes(
+  root: string,
+  before: (place: string) => void = () => undefined,
+): { readonly files: FileSystem; readonly flushed: string[] } {
+  const flushed: string[] = [];
+  const paths = new Map<number, string>();
+  const files = filesWith({
+    open: async (file, flags, mode) => {
+      const descriptor = await nodeFileSystem.open(file, flags, mode);
+      paths.set(descriptor, path.relative(root, file));
+      return descriptor;
+    },
+    sync: async (descriptor) => {
+      const place = paths.get(descriptor) as string;
+      before(place);
+      flushed.push(place);
+      await nodeFileSystem.sync(descriptor);
+    },
+  });
+  return { files, flushed };
+}
+
 /** A write context; by default without order. */
 export function writeContext(fields: Partial<WriteContext> = {}): WriteContext {
   return { signal: new AbortController().signal, ordered: false, lanes: null, onPoison: "dead_letter_and_continue", ...fields };

@@ -3,7 +3,19 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { nodeFileSystem } from "../src/client.js";
-import { codes, createdNs, errno, filesWith, listFiles, message, openSink, readRecord, temporaryFolder, writeContext } from "./fixture.js";
+import {
+  codes,
+  createdNs,
+  errno,
+  filesWith,
+  listFiles,
+  message,
+  openSink,
+  readRecord,
+  recordingFlushes,
+  temporaryFolder,
+  writeContext,
+} from "./fixture.js";
 
 const nameOf = (sequence: number, stream = "EVENTS") => `${stream}-${createdNs}-${String(sequence).padStart(20, "0")}.json`;
 const withId = (sequence: number, messageId: string | null, body: unknown = { n: 1 }, deliveryCount = 1) =>
@@ -198,19 +210,7 @@ test("FW-FILE-06 hostile ids, subjects and streams stay inside the root", async 
 
 test("FW-FILE-02 FW-FILE-03 a batch flushes each touched folder once, and the root once for new folders", async () => {
   await using folder = await temporaryFolder();
-  const flushed: string[] = [];
-  const paths = new Map<number, string>();
-  const files = filesWith({
-    open: async (file, flags, mode) => {
-      const descriptor = await nodeFileSystem.open(file, flags, mode);
-      paths.set(descriptor, file);
-      return descriptor;
-    },
-    sync: (descriptor) => {
-      flushed.push(path.relative(folder.path, paths.get(descriptor) as string));
-      return nodeFileSystem.sync(descriptor);
-    },
-  });
+  const { files, flushed } = recordingFlushes(folder.path);
   await using opened = await openSink({ directory: folder.path }, { files });
   flushed.length = 0;
   const batch = (from: number) => Array.from({ length: 60 }, (_, index) => message(from + index, {}, { subject: `events.${index % 3}` }));
@@ -250,19 +250,7 @@ test("FW-FILE-02 the files of a batch are written concurrently, within a bound",
 
 test("FW-FILE-03 a skip_existing hit flushes the file and its folder before it counts", async () => {
   await using folder = await temporaryFolder();
-  const flushed: string[] = [];
-  const paths = new Map<number, string>();
-  const files = filesWith({
-    open: async (file, flags, mode) => {
-      const descriptor = await nodeFileSystem.open(file, flags, mode);
-      paths.set(descriptor, file);
-      return descriptor;
-    },
-    sync: (descriptor) => {
-      flushed.push(path.relative(folder.path, paths.get(descriptor) as string));
-      return nodeFileSystem.sync(descriptor);
-    },
-  });
+  const { files, flushed } = recordingFlushes(folder.path);
   await using first = await openSink({ directory: folder.path });
   await first.sink.writeBatch([message(1)], writeContext());
   await using opened = await openSink({ directory: folder.path }, { files });
@@ -277,20 +265,14 @@ test("FW-FILE-03 a skip_existing hit flushes the file and its folder before it c
 test("FW-FILE-03 nothing counts when a folder cannot be flushed, other folders' messages do", async () => {
   await using folder = await temporaryFolder();
   let failing: string | null = null;
-  const paths = new Map<number, string>();
-  const files = filesWith({
-    open: async (file, flags, mode) => {
-      const descriptor = await nodeFileSystem.open(file, flags, mode);
-      paths.set(descriptor, file);
-      return descriptor;
-    },
-    sync: (descriptor) => (paths.get(descriptor) === failing ? Promise.reject(errno("EIO")) : nodeFileSystem.sync(descriptor)),
+  const { files } = recordingFlushes(folder.path, (flushed) => {
+    if (flushed === failing) throw errno("EIO");
   });
   await using opened = await openSink({ directory: folder.path }, { files });
   const [one, two] = [message(1), message(2, {}, { subject: "events.b" })];
-  failing = path.join(folder.path, "events.b");
+  failing = "events.b";
   expect(codes(await opened.sink.writeBatch([one, two], writeContext()))).toEqual(["stored", "destination_unavailable"]);
-  failing = folder.path;
+  failing = "";
   const three = message(3, {}, { subject: "events.c" });
   expect(codes(await opened.sink.writeBatch([two, three], writeContext()))).toEqual(["stored", "destination_unavailable"]);
   failing = null;

@@ -3,23 +3,11 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { nodeFileSystem } from "../src/client.js";
 import { checkRoot, openRoot } from "../src/root-folder.js";
-import { errno, filesWith, temporaryFolder } from "./fixture.js";
+import { errno, filesWith, recordingFlushes, temporaryFolder } from "./fixture.js";
 
 test("FW-FILE-03 every parent of a new folder is flushed, from the first one that was there", async () => {
   await using folder = await temporaryFolder();
-  const flushed: string[] = [];
-  const paths = new Map<number, string>();
-  const files = filesWith({
-    open: async (file, flags, mode) => {
-      const descriptor = await nodeFileSystem.open(file, flags, mode);
-      paths.set(descriptor, path.relative(folder.path, file));
-      return descriptor;
-    },
-    sync: (descriptor) => {
-      flushed.push(paths.get(descriptor) as string);
-      return nodeFileSystem.sync(descriptor);
-    },
-  });
+  const { files, flushed } = recordingFlushes(folder.path);
   const root = await openRoot(files, path.join(folder.path, "a", "b", "c"), { create: true, flush: true });
   expect(root.path).toBe(path.join(folder.path, "a", "b", "c"));
   expect(flushed).toEqual(["", "a", path.join("a", "b")]);

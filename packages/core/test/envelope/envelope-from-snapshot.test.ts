@@ -5,36 +5,7 @@ import { envelopeFromSnapshot } from "../../src/envelope/envelope-from-snapshot.
 import type { JsonObject } from "../../src/envelope/json.js";
 import { compileMessageMetadata, defaultMessageMetadataSection } from "../../src/envelope/message-metadata.js";
 import { parseStrictJson } from "../../src/envelope/strict-json.js";
-import { sampleEnvelope, samplePosition, thrownBy } from "./sample-envelope.js";
-
-const fieldNames = [
-  "subject",
-  "stream",
-  "consumer",
-  "domain",
-  "account",
-  "streamCreatedAt",
-  "streamSequence",
-  "consumerSequence",
-  "timestampNs",
-  "receivedAtNs",
-  "messageId",
-  "deliveryCount",
-  "redelivered",
-  "pending",
-  "priority",
-  "classification",
-  "labels",
-  "missionMetadata",
-  "securityLabels",
-  "custody",
-  "reply",
-  "payloadPresent",
-  "payloadOmitted",
-  "payloadOmittedReason",
-  "originalPayloadSizeBytes",
-  "payloadSizeHeaderMalformed",
-] as const;
+import { fieldNames, sampleEnvelope, samplePosition, thrownBy } from "./sample-envelope.js";
 
 function fieldsOf(envelope: Envelope): object {
   return {

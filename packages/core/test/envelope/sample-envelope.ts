@@ -51,3 +51,33 @@ export function thrownBy(action: () => unknown): Error & { readonly code?: strin
   }
   throw new Error("nothing was thrown");
 }
+
+/** Names of all fields of an envelope but body and headers. */
+export const fieldNames = [
+  "subject",
+  "stream",
+  "consumer",
+  "domain",
+  "account",
+  "streamCreatedAt",
+  "streamSequence",
+  "consumerSequence",
+  "timestampNs",
+  "receivedAtNs",
+  "messageId",
+  "deliveryCount",
+  "redelivered",
+  "pending",
+  "priority",
+  "classification",
+  "labels",
+  "missionMetadata",
+  "securityLabels",
+  "custody",
+  "reply",
+  "payloadPresent",
+  "payloadOmitted",
+  "payloadOmittedReason",
+  "originalPayloadSizeBytes",
+  "payloadSizeHeaderMalformed",
+] as const;
