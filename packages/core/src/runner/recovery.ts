@@ -35,6 +35,12 @@ export interface RecoveryRange {
   readonly last: SequenceNumber;
 }
 
+/** Messages to look at; `certain` when the server will not send them again, else they may have been acknowledged. */
+interface RecoveryJob {
+  readonly sequences: Iterable<SequenceNumber>;
+  readonly certain: boolean;
+}
+
 const atOnce = 64;
 const roomWaitMs = 50;
 
@@ -50,7 +56,7 @@ export class Recovery {
   readonly #parts: RecoveryParts;
   #range: RecoveryRange | null = null;
   readonly #came = new Set<SequenceNumber>();
-  #waiting: { readonly sequence: SequenceNumber; readonly certain: boolean }[] = [];
+  #jobs: RecoveryJob[] = [];
   #running = false;
   #generation = 0;
 
@@ -78,7 +84,7 @@ export class Recovery {
     if (this.#range === null || elsewhere > 0) return;
     const { after, last } = this.#range;
     this.#range = null;
-    void this.#run(this.#uncome(after, last), false);
+    this.#look({ sequences: this.#uncome(after, last), certain: false });
   }
 
   /** The server said that it gave a message up. */
@@ -86,8 +92,7 @@ export class Recovery {
     if (this.#parts.flight.get(sequence) !== undefined) return;
     this.came(sequence);
     this.#parts.telemetry.count("max_deliveries_total");
-    this.#waiting.push({ sequence, certain: true });
-    if (!this.#running) void this.#runWaiting();
+    this.#look({ sequences: [sequence], certain: true });
   }
 
   /** Another stream or consumer: what was left behind in the old one is none of its business. */
@@ -95,7 +100,7 @@ export class Recovery {
     this.#generation += 1;
     this.#range = null;
     this.#came.clear();
-    this.#waiting = [];
+    this.#jobs = [];
   }
 
   *#uncome(after: SequenceNumber, last: SequenceNumber): Generator<SequenceNumber> {
@@ -105,30 +110,34 @@ export class Recovery {
     this.#came.clear();
   }
 
-  async #runWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const sequences = this.#waiting.map(({ sequence }) => sequence);
-      this.#waiting = [];
-      await this.#run(sequences, true);
-    }
+  /** One job after another: they may speak of the same messages. */
+  #look(job: RecoveryJob): void {
+    this.#jobs.push(job);
+    if (!this.#running) void this.#run();
   }
 
-  /** `certain`: the server will not send these again; else they may have been acknowledged. */
-  async #run(sequences: Iterable<SequenceNumber>, certain: boolean): Promise<void> {
-    const generation = this.#generation;
+  async #run(): Promise<void> {
     this.#running = true;
-    let batch: SequenceNumber[] = [];
-    try {
-      for (const sequence of sequences) {
-        batch.push(sequence);
-        if (batch.length < atOnce) continue;
-        await this.#recover(batch, certain, generation);
-        batch = [];
+    for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
+      try {
+        await this.#do(job, this.#generation);
+      } catch (fault) {
+        // They stay unacknowledged, and the next start looks again.
+        this.#parts.telemetry.log("error", "stranded messages could not be looked at", { code: toSinkError(fault).code });
       }
-      await this.#recover(batch, certain, generation);
-    } finally {
-      this.#running = false;
     }
+    this.#running = false;
+  }
+
+  async #do({ sequences, certain }: RecoveryJob, generation: number): Promise<void> {
+    let batch: SequenceNumber[] = [];
+    for (const sequence of sequences) {
+      batch.push(sequence);
+      if (batch.length < atOnce) continue;
+      await this.#recover(batch, certain, generation);
+      batch = [];
+    }
+    await this.#recover(batch, certain, generation);
   }
 
   async #recover(sequences: readonly SequenceNumber[], certain: boolean, generation: number): Promise<void> {

@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Envelope } from "../../src/envelope/envelope.js";
+import { Flight, type FlightEntry } from "../../src/runner/flight.js";
+import { Recovery, type RecoveryParts } from "../../src/runner/recovery.js";
+import type { StoredMessage } from "../../src/source/stored-messages.js";
+import { entryOf } from "../fakes/entries.js";
+import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
+
+/** A recovery over a stream of the sequences given; what it admits and acknowledges is kept. */
+class Recovering {
+  readonly admitted: { readonly sequence: number; readonly rejected: string | null }[] = [];
+  readonly acknowledged: number[] = [];
+  readonly flight = new Flight();
+  readonly leaving = new AbortController();
+  readonly recovery: Recovery;
+  /** Resolves reads by hand when set. */
+  gate: Promise<void> | null = null;
+
+  constructor(stream: readonly number[], has: ((sequence: number) => boolean) | null, overrides: Partial<RecoveryParts> = {}) {
+    const sink = { start: async () => undefined, stop: async () => undefined, writeBatch: async () => undefined };
+    const lookup = async (messages: readonly Envelope[]) => messages.map(({ streamSequence }) => has?.(Number(streamSequence)) === true);
+    this.recovery = new Recovery({
+      flight: this.flight,
+      stored: {
+        read: async (sequence) => {
+          await this.gate;
+          return stream.includes(Number(sequence)) ? ({ seq: Number(sequence), subject: "events.a" } as StoredMessage) : null;
+        },
+      },
+      sink: () => (has === null ? sink : { ...sink, lookup }),
+      telemetry: new RecordingTelemetry(),
+      entryOf: ({ seq }) => entryOf({ sequence: seq }),
+      admit: (entry: FlightEntry) => this.admitted.push({ sequence: Number(entry.sequence), rejected: entry.rejection?.code ?? null }),
+      acknowledge: async (entries) => {
+        this.acknowledged.push(...entries.map(({ sequence }) => Number(sequence)));
+        return true;
+      },
+      wanted: () => true,
+      ordered: false,
+      room: () => 1000,
+      signal: this.leaving.signal,
+      ...overrides,
+    });
+  }
+
+  /** Waits until nothing is looked at any more. */
+  async rest(): Promise<void> {
+    for (let turn = 0; turn < 50 && this.recovery.pending; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(this.recovery.pending).toBe(false);
+  }
+}
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
+describe("FW-RUN-21 the range of a start", () => {
+  test("is looked at only when no delivery is out any more", async () => {
+    const { recovery, admitted } = new Recovering(upTo(3), () => false);
+    recovery.begin({ after: 0, last: 3 });
+    recovery.see(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([recovery.pending, admitted]).toEqual([true, []]);
+  });
+
+  test("of any messages, those that came, left the stream or are stored are left alone; each other one is dead-lettered once", async () => {
+    const facts = fc.record({ came: fc.boolean(), there: fc.boolean(), stored: fc.boolean(), advised: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(facts, { maxLength: 200 }), async (messages) => {
+        const of = (name: "came" | "there" | "stored" | "advised") => upTo(messages.length).filter((each) => messages[each - 1]?.[name]);
+        const run = new Recovering(of("there"), (sequence) => messages[sequence - 1]?.stored === true);
+        run.recovery.begin({ after: 0, last: messages.length });
+        for (const sequence of of("came")) run.recovery.came(sequence);
+        for (const sequence of of("advised")) run.recovery.reached(sequence);
+        run.recovery.see(0);
+        await run.rest();
+        const looked = upTo(messages.length).filter((each) => {
+          const fact = messages[each - 1];
+          return fact?.there === true && (!fact.came || fact.advised);
+        });
+        expect(run.acknowledged.toSorted((a, b) => a - b)).toEqual(looked.filter((each) => messages[each - 1]?.stored));
+        expect(run.admitted.toSorted((a, b) => a.sequence - b.sequence)).toEqual(
+          looked.filter((each) => !messages[each - 1]?.stored).map((sequence) => ({ sequence, rejected: "max_deliver_exceeded" })),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is written once more to a sink that cannot look up, but never against an order", async () => {
+    for (const ordered of [false, true]) {
+      const run = new Recovering([2], null, { ordered });
+      run.recovery.begin({ after: 0, last: 3 });
+      run.recovery.see(0);
+      await run.rest();
+      expect(run.admitted).toEqual([{ sequence: 2, rejected: ordered ? "max_deliver_exceeded" : null }]);
+    }
+  });
+
+  test("does not outgrow the room of the flight, and goes on when there is some", async () => {
+    let room = 0;
+    const run = new Recovering(upTo(2), () => false, { room: () => room });
+    run.flight.admit(entryOf({ sequence: 99 }));
+    run.recovery.begin({ after: 0, last: 2 });
+    run.recovery.see(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(run.admitted).toEqual([]);
+    room = 10;
+    await expect.poll(() => run.admitted.length).toBe(2);
+  });
+
+  test("FW-RUN-33 of a stream that is another one meanwhile is forgotten", async () => {
+    const run = new Recovering(upTo(2), () => false);
+    let open: () => void = () => undefined;
+    run.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    run.recovery.begin({ after: 0, last: 2 });
+    run.recovery.see(0);
+    run.recovery.reset();
+    open();
+    await run.rest();
+    expect([run.admitted, run.acknowledged]).toEqual([[], []]);
+  });
+
+  test("without a delivery limit is none", () => {
+    const { recovery } = new Recovering(upTo(2), null);
+    recovery.begin(null);
+    expect(recovery.pending).toBe(false);
+  });
+});
+
+describe("FW-RUN-21 the server's advisory", () => {
+  test("leaves a message alone that is still held here", async () => {
+    const run = new Recovering([1], () => false);
+    run.flight.admit(entryOf({ sequence: 1 }));
+    run.recovery.reached(1);
+    await run.rest();
+    expect(run.admitted).toEqual([]);
+  });
+
+  test("that comes while a range is looked at is not forgotten", async () => {
+    const run = new Recovering(upTo(5), () => false);
+    let open: () => void = () => undefined;
+    run.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    run.recovery.begin({ after: 0, last: 2 });
+    run.recovery.see(0);
+    run.recovery.reached(5);
+    open();
+    await run.rest();
+    expect(run.admitted.map(({ sequence }) => sequence)).toEqual([1, 2, 5]);
+  });
+
+  test("a failed lookup dead-letters it all the same", async () => {
+    const run = new Recovering([1], () => {
+      throw new Error("away");
+    });
+    run.recovery.reached(1);
+    await run.rest();
+    expect(run.admitted).toEqual([{ sequence: 1, rejected: "max_deliver_exceeded" }]);
+  });
+});
