@@ -13,11 +13,12 @@ const mustNotImport = {
   connector: ["config", "registry", "route", "runner", "source", "write-map"],
   config: ["registry", "runner", "source"],
   registry: ["route", "runner", "source"],
-  source: ["registry", "route", "runner", "write-map"],
+  source: ["registry", "route", "runner", "verify", "write-map"],
   gate: ["registry", "route", "runner", "source", "write-map"],
   observation: ["registry", "route", "source", "write-map"],
   route: ["registry", "runner", "source"],
-  runner: ["registry"],
+  runner: ["registry", "verify"],
+  verify: ["registry"],
 };
 
 /** Modules outside core that a folder must not import. */

@@ -3,8 +3,10 @@ export {
   type HealthcheckAbility,
   hasEnsureSchema,
   hasHealthcheck,
+  hasInventory,
   hasLookup,
   hasOrderedBatches,
+  hasPreflight,
   hasRetrySafety,
   type LookupAbility,
   type OrderedBatchesAbility,
@@ -18,6 +20,8 @@ export {
   defineConnector,
   isConnector,
 } from "./connector/define-connector.js";
+export type { InventoryAbility, InventoryReport, InventoryRequest } from "./connector/inventory.js";
+export type { Check, CheckStatus, PreflightAbility } from "./connector/preflight.js";
 export type { Sink, SinkContext, WriteContext, WriteOutcome } from "./connector/sink.js";
 export { createEnvelope, type EnvelopeFields, type GivenHeaders } from "./envelope/create-envelope.js";
 export type { Envelope } from "./envelope/envelope.js";

@@ -25,3 +25,6 @@ export { type ReplayReport, type ReplayRequest, type ReplayResult, replayDeadLet
 export { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "./runner/replay-selection.js";
 export { createRunner } from "./runner/runner.js";
 export type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner/runner-contract.js";
+export type { SequenceRange } from "./verify/range-list.js";
+export type { Verification } from "./verify/verification.js";
+export { type VerifyRequest, verifyPipeline } from "./verify/verify-pipeline.js";

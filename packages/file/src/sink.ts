@@ -4,6 +4,9 @@ import {
   type ConnectorServices,
   type Envelope,
   type HealthcheckAbility,
+  type InventoryAbility,
+  type InventoryReport,
+  type InventoryRequest,
   isErrorKind,
   type LookupAbility,
   NotAttemptedError,
@@ -17,6 +20,7 @@ import {
 import { type FileSystem, nodeFileSystem } from "./client.js";
 import { toFileError } from "./errors.js";
 import { fileExtension } from "./file-name.js";
+import { takeInventory } from "./inventory.js";
 import { MessageFiles } from "./message-files.js";
 import type { FileOptions } from "./options.js";
 import { FilePlacer } from "./place-file.js";
@@ -28,7 +32,7 @@ import { removeDeadTemporaries, TemporaryNames } from "./temporary-files.js";
 import { type Processes, readProcesses } from "./writer-identity.js";
 
 /** What the file sink can do besides writing. */
-export type FileSink = Sink & HealthcheckAbility & LookupAbility & RetrySafetyAbility & OrderedBatchesAbility;
+export type FileSink = Sink & HealthcheckAbility & InventoryAbility & LookupAbility & RetrySafetyAbility & OrderedBatchesAbility;
 
 /** What the sink touches the world with; tests replace single parts. */
 export interface FileSinkWorld {
@@ -79,11 +83,15 @@ class FileSinkInstance implements FileSink {
     this.#world = world;
   }
 
+  get #directory(): string {
+    return path.resolve(this.#services.workingDirectory, this.#options.directory);
+  }
+
   async start(context: SinkContext): Promise<void> {
-    const { directory, create_directory: create, fsync: flush, mode } = this.#options;
+    const { create_directory: create, fsync: flush, mode } = this.#options;
     const { files } = this.#world;
     const processes = await this.#world.processes();
-    const root = await openRoot(files, path.resolve(this.#services.workingDirectory, directory), { create, flush });
+    const root = await openRoot(files, this.#directory, { create, flush });
     const placer = new FilePlacer(files, new TemporaryNames(processes.self, this.#world.instance()), flush);
     try {
       const nowMs = Number(this.#services.nowNs() / 1_000_000n);
@@ -126,6 +134,11 @@ class FileSinkInstance implements FileSink {
     const { root, writer } = this.#started();
     await checkRoot(this.#world.files, root);
     return writer.lookup(messages, signal);
+  }
+
+  /** Needs no start and changes nothing. */
+  inventory(request: InventoryRequest, report: InventoryReport, signal: AbortSignal): Promise<void> {
+    return takeInventory({ files: this.#world.files, directory: this.#directory, options: this.#options }, request, report, signal);
   }
 
   retrySafety(): "safe" {

@@ -45,6 +45,23 @@ connect to NATS. Exit code 3 when a step fails.
 \`\`\`
 
 \`status\` is \`pass\` or \`fail\`, \`healthcheck\` is \`pass\`, \`fail\` or \`unsupported\`; \`problem\` has the shape of a problem of \`validate\`.`,
+  verify: `Reads the consumer, the destination, the dead letters and the stream, changes nothing, and may run beside the pipeline. \`expected\` is the sum of
+\`stored\`, \`dead_lettered\`, \`pending\`, \`purged\` and what is \`missing\`. Exit code 3 when anything is missing.
+
+\`\`\`json
+{ "expected": 5000, "stored": 4990, "dead_lettered": 2, "pending": 5, "purged": 0, "missing": [[17, 18], [4021, 4021]], "duplicates": [] }
+\`\`\`
+
+| key | sequences that are |
+| --- | --- |
+| \`stored\` | in the destination as whole records |
+| \`dead_lettered\` | in the dead letters and not in the destination |
+| \`pending\` | not acknowledged yet |
+| \`purged\` | gone from the stream by its limits, or by hand where the stream keeps acknowledged messages, before they were stored |
+| \`missing\` | none of these; ranges \`[first, last]\`, inclusive |
+| \`duplicates\` | stored more than once; ranges \`[first, last]\`, inclusive |
+
+Notes on stderr name what cannot be known and what is damaged; see the guide [Verify and doctor](../guides/verify-and-doctor.md).`,
   init: `Writes a YAML configuration with every required key and comments, ready to be edited.
 
 \`\`\`json

@@ -1,9 +1,11 @@
-import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import path from "node:path";
+import { type JetStreamManager, type JsMsg, jetstream, jetstreamManager, type StreamConfig } from "@nats-io/jetstream";
 import { connect, headers } from "@nats-io/transport-node";
 import { eventually, type NatsServer } from "@sinks/testing/services";
 import { type CliOptions, type CliProcess, type CliResult, runCli, startCli } from "./cli-process.js";
 import { makeProject, type Project } from "./project.js";
 import { settings } from "./settings.js";
+import { storedSequences } from "./stored-records.js";
 
 /** A message to publish. */
 export interface Publication {
@@ -23,6 +25,13 @@ export interface PipelineCase extends AsyncDisposable {
   /** Writes a configuration for this stream; sections are merged over it. */
   configure(sections?: Readonly<Record<string, object>>): Promise<string>;
   publish(publications: readonly Publication[]): Promise<number[]>;
+  /** Deletes the stream and makes it anew with these settings. */
+  remakeStream(config: Partial<StreamConfig>): Promise<void>;
+  /** Takes messages from the pipeline's consumer, as another client would, and settles none. */
+  fetch(count: number): Promise<readonly JsMsg[]>;
+  untilConsumer(): Promise<void>;
+  /** Waits for records below the folder `out`. */
+  untilStored(count: number): Promise<void>;
   run(...commandLine: string[]): Promise<CliResult>;
   start(...commandLine: string[]): CliProcess;
 }
@@ -67,6 +76,28 @@ export async function pipelineCase(nats: NatsServer): Promise<PipelineCase> {
           return (await client.publish(subject, body, { headers: head })).seq;
         }),
       ),
+    async remakeStream(config) {
+      await manager.streams.delete(stream);
+      await manager.streams.add({ name: stream, subjects: [`${prefix}.>`], ...config });
+    },
+    async fetch(count) {
+      const consumer = await client.consumers.get(stream, "sink");
+      const taken: JsMsg[] = [];
+      for await (const message of await consumer.fetch({ max_messages: count, expires: 5000 })) taken.push(message);
+      return taken;
+    },
+    async untilConsumer() {
+      const made = () =>
+        manager.consumers.info(stream, "sink").then(
+          () => true,
+          () => false,
+        );
+      await eventually(made, { deadlineMs: 20_000, what: "the consumer to be made" });
+    },
+    async untilStored(count) {
+      const folder = path.join(project.folder, "out");
+      await eventually(async () => (await storedSequences(folder)).size >= count, { deadlineMs: 20_000, what: `${count} stored records` });
+    },
     run: (...commandLine) => runCli(commandLine, options),
     start: (...commandLine) => startCli(commandLine, options),
     async [Symbol.asyncDispose]() {

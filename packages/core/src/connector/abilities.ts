@@ -1,4 +1,6 @@
 import type { Envelope } from "../envelope/envelope.js";
+import type { InventoryAbility } from "./inventory.js";
+import type { PreflightAbility } from "./preflight.js";
 import type { Sink } from "./sink.js";
 
 /** Says whether the destination can take a write now; throws the `SinkError` that says why not. */
@@ -53,4 +55,14 @@ export function hasRetrySafety(sink: Sink): sink is Sink & RetrySafetyAbility {
 /** True when the sink keeps lane order inside a batch. */
 export function hasOrderedBatches(sink: Sink): sink is Sink & OrderedBatchesAbility {
   return (sink as unknown as Record<string, unknown>)["orderedBatches"] === true;
+}
+
+/** True when the sink can list what its destination holds. */
+export function hasInventory(sink: Sink): sink is Sink & InventoryAbility {
+  return has(sink, "inventory");
+}
+
+/** True when the sink can check its destination before it is started. */
+export function hasPreflight(sink: Sink): sink is Sink & PreflightAbility {
+  return has(sink, "preflight");
 }
