@@ -10,7 +10,9 @@ what was broken is repaired.
 With \`--once\` the last sequence of the stream at start is the goal: the command ends with 0 when everything up to it is delivered and settled, and
 with 1, naming the reason, when a message is held, the consumer goes missing, \`--timeout\` has passed, or a signal stops it before.
 
-On a terminal one line shows the progress. Otherwise a log line says the same every \`logging.progress_interval_seconds\`.
+On a terminal one line shows the progress. Otherwise a log line says the same every \`logging.progress_interval_seconds\`. With \`metrics.listen\`
+health and metrics are served at \`/livez\`, \`/readyz\` and \`/metrics\`, with \`metrics.snapshot_file\` they are written to a file
+([operations](../guides/operations.md)); whether either works does not touch delivery.
 
 Result, printed when the run ends:
 

@@ -32,7 +32,7 @@ export function compileArrivalGate(configuration: Configuration, telemetry: Tele
 
 function judged(limits: SizeLimits, envelope: Envelope, block: Uint8Array | null | undefined): SinkError | null {
   const headers = block === undefined ? headerMapSizes(envelope.headers) : block === null ? null : headerBlockSizes(block);
-  return limits.raw(envelope, headers) ?? inspectEnvelope(envelope) ?? limits.derived(envelope);
+  return limits.raw(envelope, headers) ?? inspectEnvelope(envelope) ?? limits.derived(envelope, headers);
 }
 
 /** A gate that fails by itself has judged nothing: the message is tried again, its neighbours never hear of it. */

@@ -5,6 +5,7 @@ import { describeMessage } from "../envelope/message-description.js";
 import type { ErrorCode } from "../error/codes.js";
 import { SizePolicyViolationError } from "../error/errors.js";
 import type { HeaderSizes } from "./header-sizes.js";
+import { metadataBytesAtMost } from "./metadata-bound.js";
 
 type SizePolicy = Configuration["size_policy"];
 type LimitKey = Exclude<keyof SizePolicy, "enabled" | "max_batch_messages">;
@@ -36,11 +37,11 @@ export class SizeLimits {
   }
 
   /** What is known once headers and metadata are read: labels, mission metadata, the snapshot and the record. */
-  derived(envelope: Envelope): SizePolicyViolationError | null {
+  derived(envelope: Envelope, headers: HeaderSizes | null): SizePolicyViolationError | null {
     const over = this.#checker(envelope);
     const labels = envelope.labels.map((label) => Buffer.byteLength(label));
     const mission = envelope.missionMetadata;
-    const metadata = Buffer.byteLength(envelope.metadataJsonText());
+    const metadata = this.#metadataBytes(envelope, headers);
     return (
       over("label_count_too_large", "max_label_count", labels.length) ??
       over("label_too_large", "max_label_bytes", Math.max(0, ...labels)) ??
@@ -51,11 +52,17 @@ export class SizeLimits {
     );
   }
 
-  /** Body in its JSON form and snapshot together. The body is normalised only when it could be over the limit at all. */
-  #recordBytes(envelope: Envelope, metadata: number): number {
-    const most = normalisedFactor * envelope.data.length + wrapperBytes + metadata;
+  /** The snapshot, or more than it when even that is within the limit: it is made only when it could be too large. */
+  #metadataBytes(envelope: Envelope, headers: HeaderSizes | null): number {
+    const most = metadataBytesAtMost(envelope, headers);
+    return most <= this.#limits.max_standard_metadata_bytes ? most : Buffer.byteLength(envelope.metadataJsonText());
+  }
+
+  /** Body in its JSON form and snapshot together, by the same rule. */
+  #recordBytes(envelope: Envelope, metadataAtMost: number): number {
+    const most = normalisedFactor * envelope.data.length + wrapperBytes + metadataAtMost;
     if (most <= this.#limits.max_normalized_record_bytes) return most;
-    return metadata + Buffer.byteLength(envelope.payloadForJsonStorage().text);
+    return Buffer.byteLength(envelope.metadataJsonText()) + Buffer.byteLength(envelope.payloadForJsonStorage().text);
   }
 
   #checker(envelope: Envelope): (code: ErrorCode, key: LimitKey, size: number) => SizePolicyViolationError | null {

@@ -31,8 +31,9 @@ export function listenAddress(text: string): ListenAddress {
  * (FW-OBS-06). Bounded in connections and time; it reads no body and keeps the process from ending in no case.
  */
 export function serveHealth(address: ListenAddress, source: PageSource, telemetry: Telemetry): HealthServer {
-  const server = createServer({ headersTimeout: requestMs, requestTimeout: requestMs, keepAliveTimeout: requestMs }, (request, response) =>
-    answer(request, response, source, telemetry),
+  const server = createServer(
+    { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: requestMs },
+    (request, response) => answer(request, response, source, telemetry),
   );
   server.maxConnections = mostConnections;
   server.unref();

@@ -1,3 +1,4 @@
+import { isErrorKind } from "../error/errors.js";
 import type { FlightEntry } from "./flight.js";
 
 /** A batch as the gates left it. */
@@ -5,14 +6,17 @@ export interface GatedBatch {
   readonly writable: readonly FlightEntry[];
   /** What a gate rejected: not written, but in its place in its lane until here. */
   readonly refused: readonly FlightEntry[];
-  /** Behind a rejected one in a lane that must stop there (FW-RUN-36). */
+  /** Behind a rejected one in a lane that must stop there (FW-RUN-13, FW-RUN-36). */
   readonly behind: readonly FlightEntry[];
 }
 
 const none: readonly FlightEntry[] = Object.freeze([]);
 
-/** Sorts a batch by what its gates said; `stops` says that a lane stands still behind a message that can never be stored. */
-export function gateResult(batch: readonly FlightEntry[], stops: boolean): GatedBatch {
+/**
+ * Sorts a batch by what its gates said. A lane of an `ordered` pipeline stands still behind a message that a gate could not
+ * judge and is to try again; `stops` says that it does behind one that can never be stored, too.
+ */
+export function gateResult(batch: readonly FlightEntry[], ordered: boolean, stops: boolean): GatedBatch {
   if (batch.every((entry) => entry.rejection === null)) return { writable: batch, refused: none, behind: none };
   const stopped = new Set<number>();
   const writable: FlightEntry[] = [];
@@ -21,7 +25,7 @@ export function gateResult(batch: readonly FlightEntry[], stops: boolean): Gated
   for (const entry of batch) {
     if (entry.rejection !== null) {
       refused.push(entry);
-      if (stops) stopped.add(entry.lane);
+      if (ordered && (stops || !isErrorKind(entry.rejection, "PermanentSinkError"))) stopped.add(entry.lane);
     } else if (stopped.has(entry.lane)) behind.push(entry);
     else writable.push(entry);
   }

@@ -319,7 +319,7 @@ export class Pipeline {
     const { ordered, onPoison } = this.#parts.settings;
     const write = this.#writes.begin(batch, this.#parts.now());
     for (const entry of batch) entry.state = "writing";
-    const { writable, refused, behind } = gateResult(batch, ordered && onPoison !== "dead_letter_and_continue");
+    const { writable, refused, behind } = gateResult(batch, ordered, onPoison !== "dead_letter_and_continue");
     for (const entry of behind) this.#actions.again(entry);
     const envelopes = writable.map((entry) => entry.envelope as Envelope);
     const result = envelopes.length === 0 ? nothingToWrite : await this.#ask(write, writable, envelopes);

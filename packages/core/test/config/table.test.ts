@@ -221,7 +221,7 @@ test.each([
     ["subject_token:1", "subject_token:12"],
     ["subject_token:0", "subject_token:", "header:", "header:a b", "payload"],
   ],
-  ["metrics.listen", ["127.0.0.1:9090", ":9090", "[::1]:9090"], ["9090", "localhost", "http://a:1"]],
+  ["metrics.listen", ["127.0.0.1:9090", ":9090", "[::1]:9090", "127.0.0.1:65535"], ["9090", "localhost", "http://a:1", "127.0.0.1:65536"]],
   [
     "plugins.allowed_sinks",
     [Array.from({ length: 32 }, (_, n) => `s${n}`)],

@@ -3,7 +3,7 @@ import type { Configuration } from "../../src/config/schema.js";
 import { validateConfiguration } from "../../src/config/validate.js";
 import { encodeJson } from "../../src/envelope/json-encode.js";
 import { isErrorKind } from "../../src/error/errors.js";
-import { headerBlockSizes } from "../../src/gate/header-sizes.js";
+import { headerBlockSizes, headerMapSizes } from "../../src/gate/header-sizes.js";
 import { SizeLimits } from "../../src/gate/size-limits.js";
 import { configurationWith } from "../config/faults-of.js";
 import { type SampleFields, sampleEnvelope } from "../envelope/sample-envelope.js";
@@ -22,7 +22,8 @@ function rawCode(changed: Limits, fields: SampleFields, lines: readonly string[]
 }
 
 function derivedCode(changed: Limits, fields: SampleFields): string | null {
-  return limitsOf(changed).derived(sampleEnvelope(fields))?.code ?? null;
+  const envelope = sampleEnvelope(fields);
+  return limitsOf(changed).derived(envelope, headerMapSizes(envelope.headers))?.code ?? null;
 }
 
 describe("raw limits", () => {

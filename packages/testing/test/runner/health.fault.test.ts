@@ -141,6 +141,28 @@ describe("FW-RUN-06 FW-RUN-38 silence is never reported as idle", () => {
   });
 });
 
+describe("FW-RUN-12 a second client of an ordered consumer", () => {
+  test("waits for its turn and is healthy meanwhile: the server sends it heartbeats too", async () => {
+    await using stage = await Stage.open(nats.url);
+    const ordered = { delivery: { ...slowly.delivery, ordering: "strict" } };
+    await using first = await startPipeline(stage, new RecordingSink(), ordered);
+    await stage.fill(1);
+    await stage.settled();
+    await using second = await startPipeline(stage, new RecordingSink(), ordered);
+    await ready(second);
+    const until = performance.now() + 4 * heartbeatMs;
+    const seen: string[][] = [];
+    await eventually(
+      () => {
+        seen.push(words(first), words(second));
+        return performance.now() >= until;
+      },
+      { deadlineMs: 10_000, what: "four heartbeats to go by" },
+    );
+    expect(seen.flat()).toEqual([]);
+  });
+});
+
 describe("FW-OBS-06 a port that fails", () => {
   test("costs no message, whatever it throws", async () => {
     await using stage = await Stage.open(nats.url, { deadLetters: true });

@@ -20,6 +20,7 @@ export const metricsSection = z
     listen: z
       .string()
       .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]*):[0-9]{1,5}$/, { error: "must be an address such as 127.0.0.1:9090" })
+      .refine((address) => Number(address.slice(address.lastIndexOf(":") + 1)) <= 65_535, { error: "must have a port up to 65535" })
       .nullable()
       .default(null)
       .describe(
