@@ -21,6 +21,7 @@ const tasks = {
     ["node", "tooling/api/check.mjs", "--write"],
     ["node", "tooling/reference/generate.mjs"],
   ],
+  tarballs: () => [build, ["node", "tooling/package/tarballs.mjs"]],
   "release-version": () => [
     ["changeset", "version"],
     ["pnpm", "install", "--lockfile-only", "--no-frozen-lockfile"],
