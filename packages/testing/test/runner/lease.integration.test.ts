@@ -26,11 +26,11 @@ const firstWriteTakes = (milliseconds: number) => ({
 });
 
 describe.concurrent("FW-RUN-15 heartbeats", () => {
-  test("a write three times as long as ack_wait keeps its lease, and so does what waits behind it", async () => {
+  test("a write five times as long as ack_wait is delivered once, and so is what waits behind it", async () => {
     await using stage = await Stage.open(nats.url);
     await using wire = await startWire(nats.port);
     await stage.fill(6);
-    const sink = new RecordingSink(firstWriteTakes(3000));
+    const sink = new RecordingSink(firstWriteTakes(5000));
     await using pipeline = await startPipeline(
       stage,
       sink,
@@ -43,7 +43,7 @@ describe.concurrent("FW-RUN-15 heartbeats", () => {
     expect(sink.writes.flatMap(({ attempts }) => attempts).every(({ deliveryCount }) => deliveryCount === 1)).toBe(true);
     expect(sink.stored).toHaveLength(6);
     const beats = wire.verbs("working");
-    for (const sequence of [1, 4]) expect(beats.filter((beat) => beat.sequence === sequence).length).toBeGreaterThanOrEqual(7);
+    for (const sequence of [1, 4]) expect(beats.filter((beat) => beat.sequence === sequence).length).toBeGreaterThanOrEqual(12);
     expect(pipeline.telemetry.counter("late_acks_total")).toBe(0);
   });
 
