@@ -7,6 +7,7 @@ const tasks = {
   build: () => [build],
   demo: (args) => [build, ["node", "tooling/demo/demo.mjs", ...args]],
   test: (args) => [["node", "tooling/test/run.mjs", ...args]],
+  "test-long": (args) => [["node", "tooling/test/long.mjs", ...args]],
   bench: (args) => [build, ["node", "tooling/bench/bench.mjs", ...args]],
   check: (args) => [
     [

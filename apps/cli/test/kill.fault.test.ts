@@ -1,11 +1,17 @@
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { eventually, type NatsServer, startNats } from "@sinks/testing/services";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type PipelineCase, pipelineCase } from "./support/pipeline-case.js";
-import { storedSequences } from "./support/stored-records.js";
+import { StoredCopies } from "./support/stored-copies.js";
 
-const messages = 3000;
-const rounds = 10;
+/** `pnpm test:long` asks for more. */
+const kills = Number(process.env["SINKS_KILL_POINTS"] ?? 20);
+const modes = ["one_file_per_message", "segments"];
+const rounds = Math.ceil(kills / modes.length);
+/** Messages that are new in each round: enough for a load, little enough to account for after each kill. */
+const perRound = 120;
+const poison = "not JSON";
 
 let nats: NatsServer;
 beforeAll(async () => {
@@ -13,10 +19,53 @@ beforeAll(async () => {
 });
 afterAll(() => nats[Symbol.asyncDispose]());
 
-/** On a work queue an acknowledged message is gone: what is neither stored nor left in the stream is lost. */
+/** On a work queue an acknowledged message is gone: what is neither stored, dead-lettered nor left in the stream is lost. */
 async function workQueue(job: PipelineCase): Promise<void> {
   await job.manager.streams.delete(job.stream);
   await job.manager.streams.add({ name: job.stream, subjects: [`${job.prefix}.>`], retention: "workqueue" });
+}
+
+/** Publishes a load while the command runs: one in twenty is poison, and one in ten is published twice under its id. */
+class Publisher {
+  /** Sequences of what the sink must store. */
+  readonly good = new Set<number>();
+  /** Sequences of what must be a dead letter. */
+  readonly bad = new Set<number>();
+  readonly #job: PipelineCase;
+  #published = 0;
+
+  constructor(job: PipelineCase) {
+    this.#job = job;
+  }
+
+  async publish(count: number): Promise<void> {
+    const chunk = 20;
+    for (let from = 0; from < count; from += chunk) {
+      const first = this.#published;
+      this.#published += chunk;
+      const messages = Array.from({ length: chunk }, (_, index) => ({
+        subject: `${this.#job.prefix}.${index % 7}`,
+        body: index === 0 ? poison : `{"n":${first + index}}`,
+        id: `${this.#job.stream}-${first + index}`,
+      }));
+      const sequences = await this.#job.publish(messages);
+      for (const [index, sequence] of sequences.entries()) (index === 0 ? this.bad : this.good).add(sequence);
+      const again = await this.#job.publish(messages.filter((_, index) => index % 10 === 3));
+      // The server knows them by their ids: no new message.
+      expect(again.every((sequence) => sequences.includes(sequence))).toBe(true);
+    }
+  }
+}
+
+/** Originals of the dead letters, by their sequence; one that is there twice counts twice. */
+async function deadLetters(job: PipelineCase): Promise<readonly number[]> {
+  const { state } = await job.manager.streams.info(job.deadLetters.stream);
+  const found: number[] = [];
+  for (let sequence = Math.max(1, state.first_seq); sequence <= state.last_seq; sequence += 1) {
+    const stored = await job.manager.streams.getMessage(job.deadLetters.stream, { seq: sequence });
+    if (stored !== null) found.push((stored.json() as { stream_sequence: number }).stream_sequence);
+  }
+  return found;
 }
 
 async function leftInStream(job: PipelineCase): Promise<(sequence: number) => boolean> {
@@ -25,50 +74,83 @@ async function leftInStream(job: PipelineCase): Promise<(sequence: number) => bo
   return (sequence) => state.messages > 0 && sequence >= state.first_seq && sequence <= state.last_seq && !deleted.has(sequence);
 }
 
-test.each(["one_file_per_message", "segments"])(
-  "FW-CERT-02, FW-RUN-22, FW-CLI-07 %s: killed at random points, nothing is lost, and verify says so",
+/** Each message is in the stream or where it belongs, each dead letter once, and each copy comes of a delivery of its own. */
+async function account(job: PipelineCase, published: Publisher, copies: StoredCopies, when: string): Promise<void> {
+  // The stream first: what is acknowledged meanwhile is then found where it went.
+  const inStream = await leftInStream(job);
+  const stored = await copies.read();
+  const dead = await deadLetters(job);
+  expect(
+    [...published.good].filter((sequence) => !stored.has(sequence) && !inStream(sequence)),
+    `lost ${when}`,
+  ).toEqual([]);
+  expect(
+    [...published.bad].filter((sequence) => !dead.includes(sequence) && !inStream(sequence)),
+    `poison without a dead letter ${when}`,
+  ).toEqual([]);
+  expect(
+    dead.filter((sequence, index) => !published.bad.has(sequence) || dead.indexOf(sequence) !== index),
+    `dead letters that should not be ${when}`,
+  ).toEqual([]);
+  const unaccounted = [...stored].filter(([, counts]) => new Set(counts).size !== counts.length).map(([sequence]) => sequence);
+  expect(unaccounted, `copies of one delivery ${when}`).toEqual([]);
+}
+
+async function delivered(job: PipelineCase): Promise<number> {
+  const info = await job.manager.consumers.info(job.stream, "sink").catch(() => null);
+  return info?.delivered.consumer_seq ?? 0;
+}
+
+test.each(modes)(
+  "FW-CERT-02, FW-RUN-22, FW-DLQ-03, FW-CLI-07 %s: killed at random points under load, nothing is lost and every duplicate is accounted for",
   async (mode) => {
     await using job = await pipelineCase(nats);
     await workQueue(job);
-    const sequences: number[] = [];
-    for (let from = 0; from < messages; from += 500) {
-      sequences.push(...(await job.publish(Array.from({ length: 500 }, (_, index) => ({ subject: `${job.prefix}.${index % 7}` })))));
-    }
-    const configuration = await job.configure({
-      sink: { type: "file", directory: "out", mode },
-      consumer_management: { ack_wait_seconds: 1 },
-      delivery: { batch_size: 50, max_messages_in_flight: 200 },
-    });
-    const folder = path.join(job.project.folder, "out");
+    const published = new Publisher(job);
+    const copies = new StoredCopies(path.join(job.project.folder, "out"));
+    const configure = (delivery: object): Promise<string> =>
+      job.configure({
+        sink: { type: "file", directory: "out", mode, payload_mode: "json_only" },
+        consumer_management: { ack_wait_seconds: 1 },
+        dead_letter: { enabled: true, subject: job.deadLetters.subject, max_ratio: 1 },
+        delivery: { max_messages_in_flight: 200, ...delivery },
+      });
 
     for (let round = 1; round <= rounds; round += 1) {
-      const before = (await storedSequences(folder)).size;
+      // Every second round the sink is slow: a few messages a write, one write at a time.
+      const slow = round % 2 === 0;
+      const configuration = await configure(slow ? { batch_size: 3, max_in_flight_batches: 1 } : { batch_size: 50 });
+      const before = await delivered(job);
       await using cli = job.start("run", configuration);
-      const wanted = Math.min(messages, before + Math.ceil(Math.random() * (messages / rounds)));
-      await eventually(async () => (await storedSequences(folder)).size >= wanted || !cli.running(), {
+      const load = published.publish(perRound);
+      const wanted = before + Math.ceil(Math.random() * perRound);
+      await eventually(async () => (await delivered(job)) >= wanted || !cli.running(), {
         deadlineMs: 30_000,
-        what: `${wanted} stored messages in round ${round}`,
+        what: `delivery ${wanted} in round ${round}`,
+        intervalMs: 2,
       });
+      // From there anywhere in the way of a message: fetch, write, dead letter, acknowledgement.
+      await wait(Math.random() * 25);
       expect(cli.running(), cli.stderr()).toBe(true);
       cli.kill("SIGKILL");
       await cli.ended;
+      await load;
+      await account(job, published, copies, `in round ${round}`);
       const proof = await job.run("verify", configuration, "--format", "json");
       expect(proof.exitCode, `round ${round}: ${proof.stdout}${proof.stderr}`).toBe(0);
-      const inStream = await leftInStream(job);
-      const stored = await storedSequences(folder);
-      expect(
-        sequences.filter((sequence) => !stored.has(sequence) && !inStream(sequence)),
-        `lost in round ${round}`,
-      ).toEqual([]);
     }
 
+    const configuration = await configure({});
     const { exitCode, stderr } = await job.run("run", configuration, "--once");
     expect(exitCode, stderr).toBe(0);
-    const stored = await storedSequences(folder);
-    expect(sequences.filter((sequence) => !stored.has(sequence))).toEqual([]);
+    await account(job, published, copies, "at the end");
+    const stored = await copies.read();
+    expect([...published.good].filter((sequence) => !stored.has(sequence))).toEqual([]);
+    expect((await deadLetters(job)).toSorted((a, b) => a - b)).toEqual([...published.bad].toSorted((a, b) => a - b));
     expect((await job.manager.streams.info(job.stream)).state.messages).toBe(0);
     const proof = await job.run("verify", configuration, "--format", "json");
-    expect(proof.exitCode, `${proof.stdout}${proof.stderr}`).toBe(0);
-    expect(JSON.parse(proof.stdout)).toMatchObject({ expected: messages, stored: messages, pending: 0, missing: [] });
+    expect(proof.exitCode, proof.stdout + proof.stderr).toBe(0);
+    expect(JSON.parse(proof.stdout)).toMatchObject({ dead_lettered: published.bad.size, stored: published.good.size, pending: 0, missing: [] });
   },
+  1_200_000,
 );
