@@ -1,4 +1,4 @@
-/** What documents show must work: whole configurations pass `sinks validate`, whole programs compile against the built packages. */
+/** What documents show must work: whole configurations pass `sinks validate`, whole programs compile against the built packages, tests that are named exist. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url";
 import { readProject } from "../layout/project.mjs";
 import { codeBlocks, isConfiguration, isProgram } from "./code-blocks.mjs";
 import { compile } from "./compile.mjs";
+import { namedTestFaults } from "./named-tests.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const command = join(root, "apps/cli/dist/sinks.js");
-const documents = readProject(root).files.filter(({ path }) => path.endsWith(".md"));
+const { files } = readProject(root);
+const documents = files.filter(({ path }) => path.endsWith(".md"));
 const blocks = documents.flatMap(({ path, text }) => codeBlocks(text).map((block) => ({ ...block, origin: path })));
 const configurations = blocks.filter(isConfiguration);
 const programs = blocks.filter(isProgram);
@@ -20,6 +22,10 @@ const scratch = mkdtempSync(join(tmpdir(), "sinks-documents-"));
 function homeOf({ origin }) {
   const [, workspace = "apps/cli"] = /^((?:packages|apps|examples)\/[^/]+)\//.exec(origin) ?? [];
   return join(root, workspace);
+}
+
+function textOf(file) {
+  return files.find(({ path }) => path === file)?.text ?? null;
 }
 
 function compilePrograms() {
@@ -41,7 +47,7 @@ function validate({ origin, line, language, code }, index) {
 }
 
 try {
-  const faults = [...configurations.flatMap(validate), ...compilePrograms()];
+  const faults = [...configurations.flatMap(validate), ...compilePrograms(), ...namedTestFaults(documents, textOf)];
   for (const fault of faults) process.stdout.write(`${fault}\n`);
   process.stdout.write(`${configurations.length} configurations and ${programs.length} programs in documents, ${faults.length} faults.\n`);
   process.exitCode = faults.length === 0 ? 0 : 1;
