@@ -150,7 +150,12 @@ test.each(modes)(
     expect((await job.manager.streams.info(job.stream)).state.messages).toBe(0);
     const proof = await job.run("verify", configuration, "--format", "json");
     expect(proof.exitCode, proof.stdout + proof.stderr).toBe(0);
-    expect(JSON.parse(proof.stdout)).toMatchObject({ dead_lettered: published.bad.size, stored: published.good.size, pending: 0, missing: [] });
+    expect(JSON.parse(proof.stdout)).toMatchObject({
+      dead_lettered: published.bad.size,
+      stored: published.good.size,
+      pending: 0,
+      missing: [],
+    });
   },
   1_200_000,
 );
