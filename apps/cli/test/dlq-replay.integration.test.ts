@@ -133,6 +133,15 @@ describe("sinks dlq replay", () => {
     expect(await doneFlags(job, config)).toEqual([false]);
   });
 
+  test("FW-CLI-02 a sink that cannot be started as configured is exit 2, and nothing is marked", async () => {
+    await using job = await pipelineCase(nats);
+    await repaired(job, ["one"]);
+    await job.project.file("taken", {});
+    const config = await job.configure({ sink: { type: "file", directory: "taken" }, dead_letter: letters(job) });
+    const { exitCode, stdout } = await job.run("dlq", "replay", config, "--all");
+    expect([exitCode, stdout, await doneFlags(job, config)]).toEqual([2, "", [false]]);
+  });
+
   test("FW-CLI-11 --where chooses by field", async () => {
     await using job = await pipelineCase(nats);
     const config = await repaired(job, ["one", "two", "three"]);

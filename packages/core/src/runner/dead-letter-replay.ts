@@ -56,7 +56,7 @@ const lasting = [
 /**
  * Puts dead letters back, one after the other, and marks each one done (FW-DLQ-10). What is marked already is left alone, so
  * a replay may be repeated at any time. Rejects with `ConfigurationError` when dead letters are off, no stream takes them or
- * their markers, or the sink cannot be started as configured.
+ * their markers, or the sink cannot be started as configured, and with the sink's error when it cannot be started at all.
  */
 export async function* replayDeadLetters(request: ReplayRequest): AsyncGenerator<ReplayReport> {
   const configuration = resolveSecrets(request.configuration, request.environment);
@@ -135,6 +135,7 @@ class Replay {
     try {
       return report(await this.#replay(entry));
     } catch (error) {
+      if (!this.#target.ready) throw error;
       return report("failed", isErrorKind(error, "SinksError") ? error : toSinkError(error));
     }
   }

@@ -44,6 +44,7 @@ export class DeadLetters {
   readonly #random: () => number;
   readonly #queue: (() => void)[] = [];
   #target: Target | null = null;
+  #look: Promise<Target | null> | null = null;
   #active = 0;
   readonly #failing = new Set<DeadLetter>();
 
@@ -104,9 +105,16 @@ export class DeadLetters {
     }
   }
 
-  /** Finds the stream and its limits, unless they are known; null when nothing captures the subject. */
+  /** The stream and its limits; letters that ask at the same time share one look. Null when nothing captures the subject. */
   async #resolve(): Promise<Target | null> {
     if (this.#target !== null) return this.#target;
+    this.#look ??= this.#lookUp().finally(() => {
+      this.#look = null;
+    });
+    return this.#look;
+  }
+
+  async #lookUp(): Promise<Target | null> {
     const { subject, stream: expected, maxBytes } = this.#settings;
     const stream = expected ?? (await this.#port.streamOf(subject));
     if (stream === null) return null;

@@ -16,6 +16,8 @@ export type PutResult = "written" | "already_stored" | "published" | "already_pu
 
 /** Where messages are put back. */
 export interface ReplayTarget {
+  /** False until a message could be taken: what fails before is the fault of no message. */
+  readonly ready: boolean;
   /** Resolves when the message is durable there; rejects with the error that says why it is not. */
   put(entry: DeadLetterEntry, message: ReplayMessage): Promise<PutResult>;
   stop(): Promise<void>;
@@ -24,6 +26,7 @@ export interface ReplayTarget {
 /** The subjects that the messages came from. */
 export function publishTarget(store: Pick<ReplayStore, "publish">): ReplayTarget {
   return {
+    ready: true,
     put: async (entry, message) => ((await republish(store, entry, message)) ? "published" : "already_published"),
     stop: async () => undefined,
   };
@@ -39,10 +42,12 @@ export interface SinkTargetInput extends StartInput {
 export function sinkTarget(input: SinkTargetInput): ReplayTarget {
   let sink: Sink | null = null;
   return {
+    get ready() {
+      return sink !== null;
+    },
     async put(entry, message) {
-      const envelope = replayEnvelope(entry, message, input.configuration);
       sink ??= await startSink(input, input.createSink, input.sinkName);
-      return write(sink, envelope, input.configuration, input.telemetry);
+      return write(sink, replayEnvelope(entry, message, input.configuration), input.configuration, input.telemetry);
     },
     async stop() {
       if (sink !== null) await stopQuietly(sink, input.telemetry, stopLimit(input.configuration));

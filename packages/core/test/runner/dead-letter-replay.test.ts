@@ -47,6 +47,7 @@ function add(store: FakeReplayStore, envelope: Envelope, overrides: Partial<Dead
 
 /** A sink's side that remembers what was put, and fails by script. */
 class Target implements ReplayTarget {
+  ready = true;
   readonly envelopes: Envelope[] = [];
   result: (envelope: Envelope) => PutResult = () => "written";
 
@@ -185,6 +186,18 @@ describe("writing dead letters back", () => {
     };
     const reports = await replay(store, target);
     expect([results(reports), reports.at(-1)?.ends]).toEqual([["1 written", "2 failed"], true]);
+  });
+
+  test("FW-DLQ-10 a sink that cannot be started is no failure of a message: the replay rejects", async () => {
+    const store = new FakeReplayStore();
+    add(store, original(1));
+    const target = new Target();
+    target.ready = false;
+    target.result = () => {
+      throw new ConfigurationError("sink.directory: not a folder");
+    };
+    await expect(replay(store, target)).rejects.toThrow(/not a folder/);
+    expect(store.published).toEqual([]);
   });
 
   test("FW-DLQ-10 a dry run writes nothing, publishes nothing and marks nothing", async () => {

@@ -194,6 +194,18 @@ describe("the limits of the stream", () => {
     expect(port.limitReads).toBe(1);
   });
 
+  test("FW-DLQ-11 letters that begin together look the stream up once, and once more after a failure of all", async () => {
+    const { port, letters } = deadLetters({ maxInFlight: 20 });
+    let failures = 0;
+    port.beforePublish = () => {
+      failures += 1;
+      if (failures <= 20) throw new Error("no responders");
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, index) => letters.publish(letterOf(`m${index}`), nobodyLeaves)));
+    expect(port.entries.size).toBe(20);
+    expect(port.lookups).toBe(2);
+  });
+
   test("FW-DLQ-05 FW-DLQ-11 are read again after a failure, and before a letter is called too large", async () => {
     const { port, letters } = deadLetters();
     port.limits = { messageBytes: 300, totalBytes: null, messages: null };
