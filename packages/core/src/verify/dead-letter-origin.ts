@@ -33,12 +33,14 @@ export class AccountedDeadLetters {
     const sequence = sequenceOfDeadLetter(entry, this.#of);
     const { chunk, identity } = entry;
     if (sequence === null || chunk === null) return sequence;
-    const parts = (this.#parts.get(identity) ?? new Set()).add(chunk.index);
+    // A body that was cut once into three and once into five has two sets of parts, and neither completes the other.
+    const cut = `${chunk.count} ${identity}`;
+    const parts = (this.#parts.get(cut) ?? new Set()).add(chunk.index);
     if (parts.size >= chunk.count) {
-      this.#parts.delete(identity);
+      this.#parts.delete(cut);
       return sequence;
     }
-    this.#parts.set(identity, parts);
+    this.#parts.set(cut, parts);
     if (this.#parts.size > remembered) this.#parts.delete(this.#parts.keys().next().value as string);
     return null;
   }

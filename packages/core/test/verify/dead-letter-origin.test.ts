@@ -48,4 +48,16 @@ describe("AccountedDeadLetters", () => {
       }),
     );
   });
+
+  test("FW-DLQ-05 parts of two cuts of one body do not complete each other", () => {
+    const accounted = new AccountedDeadLetters(pipeline);
+    const parts = [
+      { index: 1, count: 5 },
+      { index: 2, count: 5 },
+      { index: 3, count: 3 },
+      { index: 1, count: 3 },
+    ];
+    expect(parts.map((chunk) => accounted.add(entry({ chunk })))).toEqual([null, null, null, null]);
+    expect(accounted.add(entry({ chunk: { index: 2, count: 3 } }))).toBe(7);
+  });
 });
