@@ -50,12 +50,18 @@ export function toFileError(error: unknown, place: "root" | "message"): SinkErro
   if (errno === null) return new TemporarySinkError("unexpected error while writing a file", { code: "unexpected", cause: error });
   const options = { destinationCode: errno, cause: error };
   if (place === "root" && rootGone.has(errno))
-    return new DestinationUnavailableError(`the directory of the file sink is not there (${errno})`, options);
+    return new DestinationUnavailableError(`sink.directory: the folder is not there (${errno}); make it, or name another one`, options);
   switch (verdicts.get(errno)) {
     case "unavailable":
-      return new DestinationUnavailableError(`the file system takes no file at present (${errno})`, options);
+      return new DestinationUnavailableError(
+        `sink.directory: the file system takes no file at present (${errno}); free or repair it`,
+        options,
+      );
     case "credentials":
-      return new CredentialsError(`the file system refused the right to write (${errno})`, options);
+      return new CredentialsError(
+        `sink.directory: the file system refused the right to write (${errno}); give this user the right, or name another folder`,
+        options,
+      );
     case "path":
       return invalidPath(errno, error);
     default:

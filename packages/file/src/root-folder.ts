@@ -80,6 +80,6 @@ export async function checkRoot(files: FileSystem, root: RootFolder): Promise<vo
   } catch (error) {
     throw toFileError(error, "root");
   }
-  if (!isFolder) throw new DestinationUnavailableError("the directory of the file sink is no folder any more");
-  if (!mounted) throw new DestinationUnavailableError("nothing is mounted at the directory of the file sink any more");
+  if (!isFolder) throw new DestinationUnavailableError("sink.directory: it is no folder any more; restore it");
+  if (!mounted) throw new DestinationUnavailableError("sink.directory: nothing is mounted there any more; mount it again");
 }

@@ -30,6 +30,9 @@ export interface HealthFacts {
   readonly secondClient: boolean;
 }
 
+/** What ends an operator pause. */
+export const pauseRemedy = "repair and restart, or send SIGHUP";
+
 /** Heartbeats that may be missing before silence is told (FW-RUN-38). */
 const heartbeatsMissed = 2;
 
@@ -41,7 +44,7 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
     reasons.push(`${facts.missing}_missing: the ${facts.missing} is gone; ${rest}`);
   }
   if (facts.drift !== null) reasons.push(`consumer_drift: ${facts.drift}; correct the consumer or the configuration`);
-  if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; repair and restart, or send SIGHUP`);
+  if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; ${pauseRemedy}`);
   if (!facts.connected) reasons.push("disconnected: no connection to NATS");
   else if (facts.missing === null) reasons.push(...sourceReasons(facts.fetching));
   if (facts.breakerOpen)

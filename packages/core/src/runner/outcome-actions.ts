@@ -11,6 +11,7 @@ import { countFailure } from "./failure-counts.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import type { Lanes } from "./lanes.js";
 import type { MassRejection } from "./mass-rejection.js";
+import { MessageReports } from "./message-reports.js";
 import type { PipelineSettings } from "./pipeline-settings.js";
 import type { Settlement } from "./settle.js";
 import { decideVerdict, isBudgeted, type Verdict } from "./verdict.js";
@@ -41,7 +42,8 @@ export interface OutcomeParts {
 export interface OutcomeEffects {
   /** The destination is away. */
   trip(error: SinksError): void;
-  pause(reason: string): void;
+  /** `at` is the message that is the reason, where a single one is. */
+  pause(reason: string, at?: FlightEntry): void;
   /** A message was put aside; its body may go. */
   held(entry: FlightEntry): void;
   /** Room or a lane came free. */
@@ -55,10 +57,12 @@ const leastRestMs = 10;
 export class OutcomeActions {
   readonly #parts: OutcomeParts;
   readonly #effects: OutcomeEffects;
+  readonly #reports: MessageReports;
 
   constructor(parts: OutcomeParts, effects: OutcomeEffects) {
     this.#parts = parts;
     this.#effects = effects;
+    this.#reports = new MessageReports(parts.telemetry, parts.now);
   }
 
   /** Every entry is durable. */
@@ -217,7 +221,7 @@ export class OutcomeActions {
         return this.#hold(entry, verdict.exhausted);
       case "pause":
         this.again(entry);
-        return this.#effects.pause(`${verdict.reason} (${outcome.code})`);
+        return this.#effects.pause(`${verdict.reason} (${outcome.code}) at sequence ${entry.sequence}`, entry);
       case "discard":
         return this.#discard(entry);
     }
@@ -278,6 +282,7 @@ export class OutcomeActions {
       return this.#hold(entry, false);
     }
     counters.deadLettered += 1;
+    this.#reports.report("message dead-lettered", entry, error.code);
     entry.state = "settling";
     lanes.settleWrite(entry);
     await this.#acknowledge([entry], settings.terminateDeadLetters);
@@ -307,6 +312,7 @@ export class OutcomeActions {
       }
       for (const later of lanes.park(entry)) this.#park(later);
     }
+    this.#reports.report("message held", entry, entry.lastError?.code ?? "unexpected");
     flight.hold(entry, retryLater ? "retry_exhausted" : "permanent");
     // What was only not attempted any more is attempted when its time comes.
     if (retryLater) entry.rejection = null;
@@ -331,6 +337,7 @@ export class OutcomeActions {
     const { counters, lanes, telemetry } = this.#parts;
     counters.discarded += 1;
     telemetry.count("discarded_total");
+    this.#reports.report("message discarded", entry, entry.lastError?.code ?? "unexpected");
     entry.state = "settling";
     lanes.settleWrite(entry);
     void this.#acknowledge([entry], false);

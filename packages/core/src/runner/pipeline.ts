@@ -15,6 +15,7 @@ import { decideBatch } from "./batcher.js";
 import { Fetching } from "./fetching.js";
 import { FlightEntry } from "./flight.js";
 import { gateResult } from "./gate-result.js";
+import { pauseRemedy } from "./health.js";
 import { HeldMessages } from "./held-messages.js";
 import { Leases } from "./lease.js";
 import { LoopWatch } from "./loop-watch.js";
@@ -96,7 +97,7 @@ export class Pipeline {
     this.#writes = new ActiveWrites(settings.maxLeaseMs, settings.abortGraceMs);
     this.#actions = new OutcomeActions(parts, {
       trip: (error) => this.#outage.begin(error),
-      pause: (reason) => this.pause(reason),
+      pause: (reason, at) => this.pause(reason, at),
       held: (entry) => void this.#held.drop(entry),
       changed,
     });
@@ -211,10 +212,11 @@ export class Pipeline {
   }
 
   /** An operator pause (FW-RUN-38): nothing is fetched or written until `resume`. */
-  pause(reason: string): void {
+  pause(reason: string, at?: FlightEntry): void {
     if (this.#paused !== null) return;
     this.#paused = { reason, at: this.#parts.now() };
-    this.#parts.telemetry.log("error", "pipeline paused", { reason });
+    const message = at === undefined ? {} : { stream_sequence: at.sequence, subject: at.envelope?.subject ?? null };
+    this.#parts.telemetry.log("error", "pipeline paused", { reason, ...message, remedy: pauseRemedy });
   }
 
   /** Ends an operator pause and lets parked lanes go again. */

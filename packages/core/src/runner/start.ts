@@ -11,6 +11,7 @@ import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
 import { minimumPullBytes } from "./pipeline-settings.js";
+import { RepeatedWarning } from "./repeated-warning.js";
 import { startLimit, startWithin, stopLimit, stopQuietly } from "./sink-life.js";
 
 const startBackoff = { mode: "exponential", baseMs: 100, maxMs: 2000, multiplier: 2, jitter: "equal" } as const;
@@ -129,14 +130,18 @@ async function checkDeadLetterStream(configuration: Configuration, subject: stri
 /** Repeats what fails for want of an answer, until `start_timeout_ms` is over; anything else is thrown at once. */
 async function untilReachable<Result>(input: StartInput, attempt: () => Promise<Result>): Promise<Result> {
   const until = input.clock.now() + input.configuration.delivery.start_timeout_ms;
+  const warning = new RepeatedWarning();
   for (let failures = 1; ; failures += 1) {
     try {
       return await attempt();
     } catch (error) {
       if (!isWorthWaiting(error)) throw error;
       const wait = backoffDelay(startBackoff, failures, input.clock.random);
-      if (input.signal.aborted || input.clock.now() + wait >= until) throw asUnreachable(error);
-      input.telemetry.log("warn", "not ready yet", { reason: reasonOf(error) });
+      const now = input.clock.now();
+      if (input.signal.aborted || now + wait >= until) throw asUnreachable(error);
+      const reason = reasonOf(error);
+      if (warning.isDue(reason, now))
+        input.telemetry.log("warn", "not ready yet", { reason, seconds_left: Math.round((until - now) / 1000) });
       await pause(wait, input.signal);
       if (input.signal.aborted) throw asUnreachable(error);
     }
@@ -151,7 +156,10 @@ function isWorthWaiting(error: unknown): boolean {
 
 function asUnreachable(error: unknown): SinksError {
   if (isErrorKind(error, "SinksError")) return error;
-  return new SinksError(`nats: JetStream does not answer (${describeApiFault(error)})`, { code: "connection_failed", cause: error });
+  return new SinksError(
+    `nats: JetStream does not answer (${describeApiFault(error)}); start the server with JetStream, or correct nats.domain`,
+    { code: "connection_failed", cause: error },
+  );
 }
 
 function reasonOf(error: unknown): string {

@@ -27,10 +27,14 @@ export async function openConnection(configuration: Configuration): Promise<Nats
     return await connect(options);
   } catch (error) {
     const servers = serverNames(configuration.nats);
+    const key = configuration.nats.urls.length > 0 ? "nats.urls" : "nats.url";
     if (apiFault(error) === "credentials") {
-      throw new CredentialsError(`nats: ${servers} refused the login; check the credentials under nats`, { cause: error });
+      throw new CredentialsError(`${key}: ${servers} refused the login; check the credentials under nats`, { cause: error });
     }
-    throw new SinksError(`nats: cannot connect to ${servers} (${describeApiFault(error)})`, { code: "connection_failed", cause: error });
+    throw new SinksError(`${key}: cannot connect to ${servers} (${describeApiFault(error)}); start the server, or correct the address`, {
+      code: "connection_failed",
+      cause: error,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, type SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
 import { type ConsumerDifference, compareConsumer, mendConsumer, missingPin, newConsumer, statedConsumer } from "./consumer-settings.js";
+import { unmatchedFilters } from "./unmatched-filters.js";
 
 /** The consumer as the server describes it. */
 export type ConsumerState = ConsumerInfo;
@@ -48,6 +49,7 @@ export async function ensureConsumer(
   const warnings: string[] = [];
   if (stream === null) warnings.push("the stream's creation time cannot be read: keys of a re-created stream may repeat");
   if (!features.current) warnings.push(`server ${features.version} is older than 2.10: consumer creation and TERM are limited`);
+  warnings.push(...filterWarnings(configuration, stream));
   const stated = statedConsumer(configuration, group, pinTimeoutMs);
   let consumer = await findConsumer(manager, nats.stream, nats.consumer);
   if (consumer === null) {
@@ -64,6 +66,15 @@ export async function ensureConsumer(
   if (differences.length > 0) consumer = await mend(manager, configuration, stated, consumer, differences);
   checkBound(configuration, consumer);
   return { stream, consumer, warnings };
+}
+
+function filterWarnings({ nats, consumer_management: management }: Configuration, stream: StreamInfo | null): readonly string[] {
+  if (stream === null) return [];
+  const several = management.filter_subjects.length > 0;
+  const key = several ? "consumer_management.filter_subjects" : "nats.subject";
+  return unmatchedFilters(stream.config, several ? management.filter_subjects : [nats.subject]).map(
+    (filter) => `${key}: no subject of stream "${nats.stream}" can match "${filter}"; correct one of the two`,
+  );
 }
 
 /**

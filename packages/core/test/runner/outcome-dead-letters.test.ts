@@ -95,7 +95,7 @@ describe("dead letters", () => {
 describe("with dead letters off", () => {
   test.each([
     ["hold", [], ["1 held"], ["held 1"]],
-    ["stop", [], ["1 waiting"], ["pause poison (permanent)"]],
+    ["stop", [], ["1 waiting"], ["pause poison (permanent) at sequence 1"]],
     ["discard", ["+ACK 1"], [], []],
   ] as const)("FW-DLQ-08 when_disabled %s", async (whenDisabled, sent, here, told) => {
     const acting = new Acting({ policy: { deadLetters: false, whenDisabled } });
@@ -123,7 +123,7 @@ describe("pauses", () => {
     acting.apply(acting.batch(1), [new ConfigurationError("x") as unknown as SinkError]);
     await acting.rest();
     expect([acting.told, acting.here, acting.sent, acting.letters.published]).toEqual([
-      ["pause configuration (configuration_invalid)"],
+      ["pause configuration (configuration_invalid) at sequence 1"],
       ["1 waiting"],
       [],
       [],
@@ -133,7 +133,11 @@ describe("pauses", () => {
   test("FW-RUN-36 on_poison stop pauses with the message in its place", () => {
     const acting = new Acting({ policy: { ordered: true, onPoison: "stop" } });
     acting.apply(acting.batch(1, 2), [permanent, notAttempted]);
-    expect([acting.told, acting.here, acting.waiting]).toEqual([["pause poison (permanent)"], ["1 waiting", "2 waiting"], [1, 2]]);
+    expect([acting.told, acting.here, acting.waiting]).toEqual([
+      ["pause poison (permanent) at sequence 1"],
+      ["1 waiting", "2 waiting"],
+      [1, 2],
+    ]);
   });
 });
 

@@ -168,7 +168,7 @@ describe("poison in an ordered lane", () => {
       "events.a",
     );
     await run.pass(500);
-    expect([run.pipeline.pausedReason, run.stream.acked.size]).toEqual(["poison (permanent)", 0]);
+    expect([run.pipeline.pausedReason, run.stream.acked.size]).toEqual(["poison (permanent) at sequence 1", 0]);
     run.pipeline.resume();
     await run.pass(500);
     expect([run.broken, texts(run.stream.acked)]).toEqual([[], [1, 2]]);

@@ -29,7 +29,7 @@ function serverWith(existing: Partial<ConsumerConfig> | null, streamError: Error
     streams: {
       info: async () => {
         if (streamError !== null) throw streamError;
-        return { created: "2026-01-01T00:00:00Z" };
+        return { created: "2026-01-01T00:00:00Z", config: { subjects: ["events.>"] } };
       },
     },
     consumers: {
@@ -120,5 +120,20 @@ describe("a stream whose creation time may not be read", () => {
     expect(fault).toMatchObject({ code: "stream_missing" });
     const silence = new errors.TimeoutError();
     await expect(readStream(serverWith(null, silence).manager, allowed)).rejects.toBe(silence);
+  });
+});
+
+describe("filters that nothing can match", () => {
+  const bound = async (settings: Configuration) => ensureConsumer(serverWith(null).manager, settings, serverFeatures("2.11.0"), null, 3000);
+
+  test("FW-RUN-02 are warned of by their key, and bound all the same", async () => {
+    const settings = validateConfiguration({
+      nats: { stream: "EVENTS", consumer: "sink", subject: "orders.>" },
+      sink: { type: "file", directory: "/data" },
+    });
+    expect((await bound(settings)).warnings).toEqual([
+      'nats.subject: no subject of stream "EVENTS" can match "orders.>"; correct one of the two',
+    ]);
+    expect((await bound(configuration())).warnings).toEqual([]);
   });
 });

@@ -30,7 +30,9 @@ export const deadLetterSection = z
     when_disabled: z
       .enum(["hold", "stop", "discard"])
       .default("hold")
-      .describe("With dead letters off: hold a hopeless message, stop the pipeline, or drop the message."),
+      .describe(
+        "With dead letters off: hold a hopeless message, stop the pipeline, or drop the message. With an order, `delivery.on_poison` decides first.",
+      ),
     max_ratio: z
       .number()
       .gt(0)
