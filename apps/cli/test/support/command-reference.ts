@@ -122,6 +122,8 @@ the dead-letter stream must take, says afterwards that it is done: what is done 
 
 const opening = `# The \`sinks\` command
 
+In a project that has \`@sinks/cli\` among its dependencies the command is \`npx sinks\`; these pages say \`sinks\` for short.
+
 A command that needs a configuration takes it as its first argument, by \`-c FILE\`, or from the variable \`SINKS_CONFIG\`. \`--set section.key=value\`
 overrides one value and may be repeated; environment overrides are in the [configuration reference](configuration.md).
 
