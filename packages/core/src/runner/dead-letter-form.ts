@@ -32,7 +32,7 @@ export function buildDeadLetter(envelope: Envelope, error: SinksError, sink: str
   return new FormedDeadLetter(deadLetterRecord(envelope, error, sink, content.includeError), content);
 }
 
-/** A record in its forms, the fullest one that fits first: JSON, raw, then what `oversize` says. */
+/** A record in its forms, the fullest one that fits first: JSON and raw, the configured one before the other, then what `oversize` says. */
 class FormedDeadLetter implements DeadLetter {
   readonly #record: DeadLetterRecord;
   readonly #content: DeadLetterContent;
@@ -53,6 +53,9 @@ class FormedDeadLetter implements DeadLetter {
     const { body } = this.#record;
     const whole = this.#rawMessage(this.#content.includePayload ? (body ?? nothing) : nothing);
     if (fits([whole], limits)) return [whole];
+    // Headers that are too many for a header block have room in a body.
+    const json = this.#json ?? this.#jsonMessage(this.#contentMembers());
+    if (fits([json], limits)) return [json];
     if (this.#content.oversize === "chunk") return this.#chunks(whole, limits);
     return this.#content.oversize === "metadata_only" ? this.#withoutPayload(limits) : null;
   }
@@ -81,8 +84,10 @@ class FormedDeadLetter implements DeadLetter {
     const smaller = { ...reason, ...this.#headerMembers() };
     const smallest = { ...reason, headers_unavailable_reason: "too_large" };
     for (const members of [smaller, smallest]) {
-      const message = this.#content.format === "json" ? this.#jsonMessage(members) : this.#rawRecord(members);
-      if (fits([message], limits)) return [message];
+      const inJson = this.#jsonMessage(members);
+      const forms = this.#content.format === "raw" ? [this.#rawRecord(members), inJson] : [inJson];
+      const fitting = forms.find((form) => fits([form], limits));
+      if (fitting !== undefined) return [fitting];
     }
     return null;
   }

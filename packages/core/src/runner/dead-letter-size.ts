@@ -35,6 +35,9 @@ const repeatBytes = 8;
 /** What a stream may keep of a message besides the message: lengths, time, checksum, subject. */
 const storedBytes = 320;
 
+/** JetStream keeps no larger header block, whatever its limits are. */
+const mostHeaderBytes = 65_535;
+
 /** Bytes of a message as the server counts them. */
 export function messageBytes({ body, headers, id }: DeadLetterMessage): number {
   let size = blockBytes + lineBytes(idName, id) + repeatBytes + body.length;
@@ -48,7 +51,7 @@ export function fits(messages: readonly DeadLetterMessage[], limits: DeadLetterL
   let total = 0;
   for (const message of messages) {
     const size = messageBytes(message);
-    if (size > limits.messageBytes) return false;
+    if (size > limits.messageBytes || size - message.body.length > mostHeaderBytes) return false;
     total += size + storedBytes;
   }
   return total <= limits.totalBytes;

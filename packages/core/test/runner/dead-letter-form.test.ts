@@ -175,6 +175,16 @@ describe("what does not fit", () => {
     expect(messagesOf(envelope, { ...base, includePayload: false }, limitsOf(3000))).toBeNull();
   });
 
+  test("FW-DLQ-04 FW-DLQ-05 headers that no header block can hold stand in JSON; with a body that is too large for it, nothing is dropped", () => {
+    const many = { Team: "x".repeat(65_000) };
+    const [message] = messagesOf(original(body(10), many), raw, limitsOf(1_000_000)) ?? [];
+    expect(JSON.parse(new TextDecoder().decode(message?.body))).toMatchObject({ headers: many, payload_base64: expect.any(String) });
+    expect(messagesOf(original(body(900_000), many), raw, limitsOf(1_000_000))).toBeNull();
+    const bare = single(original(body(900_000), many), { ...raw, oversize: "metadata_only" }, limitsOf(1_000_000));
+    const { record } = decodeDeadLetter(storedAs(bare, 1));
+    expect(record).toMatchObject({ headers: many, payload_unavailable_reason: "too_large" });
+  });
+
   test("FW-DLQ-05 whatever the body and the limits, no message is above them, and a reader gets every byte back", async () => {
     await fc.assert(
       fc.asyncProperty(

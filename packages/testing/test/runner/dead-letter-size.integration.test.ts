@@ -61,6 +61,19 @@ describe.concurrent("FW-DLQ-04 raw", () => {
 });
 
 describe.concurrent("FW-DLQ-05 a record that is too large", () => {
+  test("for the server's header block in raw stands in JSON", async () => {
+    await using stage = await Stage.open(nats.url, { deadLetters: true });
+    const team = "x".repeat(64_500);
+    await stage.publish("a", "small", { Team: team });
+    expect(await runOnce(stage, refusing(), { dead_letter: { format: "raw" } })).toMatchObject({
+      deadLettered: 1,
+      held: 0,
+      complete: true,
+    });
+    const [letter] = await stage.deadLetters();
+    expect((letter?.record["headers"] as { Team: string }).Team === team).toBe(true);
+  });
+
   test("for JSON but not for raw is sent raw: a message as large as the server takes survives its dead letter", async () => {
     await using stage = await Stage.open(nats.url, { deadLetters: true });
     const body = randomBytes(1_000_000);
