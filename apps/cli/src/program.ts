@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { declareVerify } from "./declaration/check-commands.js";
+import { declareDoctor, declareVerify } from "./declaration/check-commands.js";
 import { declareConnectors, declareInit, declareSchema } from "./declaration/connector-commands.js";
 import { declareDeadLetters } from "./declaration/dead-letter-commands.js";
 import type { Declarer } from "./declaration/declarer.js";
@@ -53,6 +53,7 @@ export function createProgram(host: Host, settle: (exitCode: number) => void): C
   declareValidate(declarer);
   declareConfig(declarer);
   declareTestSink(declarer);
+  declareDoctor(declarer);
   declareVerify(declarer);
   declareInit(declarer);
   declareConnectors(declarer);

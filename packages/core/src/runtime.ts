@@ -8,6 +8,7 @@ export { resolveSecrets } from "./config/resolve-secrets.js";
 export { type Configuration, configurationSchema } from "./config/schema.js";
 export { starterConfiguration } from "./config/starter.js";
 export { validateConfiguration } from "./config/validate.js";
+export { type DiagnoseRequest, diagnose } from "./doctor/diagnose.js";
 export {
   createObservation,
   type Observation,

@@ -1,5 +1,5 @@
-import fs, { type BigIntStats, type Dirent } from "node:fs";
-import { opendir } from "node:fs/promises";
+import fs, { type BigIntStats, type BigIntStatsFs, type Dirent } from "node:fs";
+import { access, opendir, statfs } from "node:fs/promises";
 
 /**
  * The part of the file system that the sink uses; tests put faults between. Every call may reject with an errno error. None
@@ -27,6 +27,10 @@ export interface FileSystem {
   /** Entries of a folder in no order, read as they are asked for: a folder may hold millions. */
   list(path: string): AsyncIterable<Dirent>;
   realPath(path: string): Promise<string>;
+  /** Rejects when this process may not make entries in the folder. */
+  mayWrite(folder: string): Promise<void>;
+  /** Room of the file system that a folder is on. */
+  room(folder: string): Promise<BigIntStatsFs>;
 }
 
 function settle<Value>(resolve: (value: Value) => void, reject: (error: unknown) => void) {
@@ -54,6 +58,8 @@ export const nodeFileSystem: FileSystem = Object.freeze<FileSystem>({
     yield* await opendir(path, { bufferSize: 1024 });
   },
   realPath: (path) => new Promise((resolve, reject) => fs.realpath(path, settle(resolve, reject))),
+  mayWrite: (folder) => access(folder, fs.constants.W_OK | fs.constants.X_OK),
+  room: (folder) => statfs(folder, { bigint: true }),
 });
 
 /** Flags of a file that must not be there yet; a symbolic link at its place is not followed. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import {
+  type Check,
   type ConnectorServices,
   type Envelope,
   type HealthcheckAbility,
@@ -11,6 +12,7 @@ import {
   type LookupAbility,
   NotAttemptedError,
   type OrderedBatchesAbility,
+  type PreflightAbility,
   type RetrySafetyAbility,
   type Sink,
   type SinkContext,
@@ -24,6 +26,7 @@ import { takeInventory } from "./inventory.js";
 import { MessageFiles } from "./message-files.js";
 import type { FileOptions } from "./options.js";
 import { FilePlacer } from "./place-file.js";
+import { checkDirectory } from "./preflight.js";
 import { probeLinks, probeNames, probeRoot } from "./probe.js";
 import type { RecordWriter } from "./record-writer.js";
 import { checkRoot, openRoot, type RootFolder } from "./root-folder.js";
@@ -32,7 +35,13 @@ import { removeDeadTemporaries, TemporaryNames } from "./temporary-files.js";
 import { type Processes, readProcesses } from "./writer-identity.js";
 
 /** What the file sink can do besides writing. */
-export type FileSink = Sink & HealthcheckAbility & InventoryAbility & LookupAbility & RetrySafetyAbility & OrderedBatchesAbility;
+export type FileSink = Sink &
+  HealthcheckAbility &
+  InventoryAbility &
+  LookupAbility &
+  OrderedBatchesAbility &
+  PreflightAbility &
+  RetrySafetyAbility;
 
 /** What the sink touches the world with; tests replace single parts. */
 export interface FileSinkWorld {
@@ -134,6 +143,13 @@ class FileSinkInstance implements FileSink {
     const { root, writer } = this.#started();
     await checkRoot(this.#world.files, root);
     return writer.lookup(messages, signal);
+  }
+
+  /** Needs no start and changes nothing. */
+  async preflight(signal: AbortSignal): Promise<readonly Check[]> {
+    const nowMs = Number(this.#services.nowNs() / 1_000_000n);
+    const processes = await this.#world.processes();
+    return checkDirectory({ files: this.#world.files, processes, directory: this.#directory, options: this.#options, nowMs }, signal);
   }
 
   /** Needs no start and changes nothing. */

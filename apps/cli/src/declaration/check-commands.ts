@@ -21,3 +21,15 @@ export function declareVerify({ host, program, add, attempt }: Declarer): void {
       }),
   );
 }
+
+/** Declares `doctor`. */
+export function declareDoctor({ host, program, add, attempt }: Declarer): void {
+  const command = withConfiguration(add(program, "doctor", "Check server, stream, consumer, rights and destination before a start."));
+  withExamples(command, "sinks doctor sinks.yaml", "sinks doctor -c sinks.yaml --format json").action(
+    (file: string | undefined, flags: ConfigurationFlags) =>
+      attempt(flags.format, async () => {
+        const { doctor } = await import("../command/doctor.js");
+        return doctor(host, { choice: choiceOf(file, flags), format: flags.format });
+      }),
+  );
+}

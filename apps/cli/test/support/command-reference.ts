@@ -47,6 +47,15 @@ connect to NATS. Exit code 3 when a step fails.
 \`\`\`
 
 \`status\` is \`pass\` or \`fail\`, \`healthcheck\` is \`pass\`, \`fail\` or \`unsupported\`; \`problem\` has the shape of a problem of \`validate\`.`,
+  doctor: `Connects, looks, and changes nothing; no message is taken, acknowledged or stored. Every check is printed with what it found and, where something
+is wrong, what to do. Exit code 3 when a check fails; a server that cannot be reached is a check that fails.
+
+\`\`\`json
+{ "checks": [{ "id": "stream", "status": "fail", "message": "there is no stream \\"EVENTS\\"", "remedy": "create it, or correct nats.stream" }] }
+\`\`\`
+
+\`status\` is \`pass\`, \`warn\`, \`fail\` or \`skipped\`, \`remedy\` null where there is nothing to do. The checks are listed in the guide
+[Verify and doctor](../guides/verify-and-doctor.md#doctor).`,
   verify: `Reads the consumer, the destination, the dead letters and the stream, changes nothing, and may run beside the pipeline. \`expected\` is the sum of
 \`stored\`, \`dead_lettered\`, \`pending\`, \`purged\` and what is \`missing\`. Exit code 3 when anything is missing.
 

@@ -39,10 +39,13 @@ export interface PipelineCase extends AsyncDisposable {
 let cases = 0;
 
 /** Makes a case with a stream and a dead-letter stream whose names no other case has. */
-export async function pipelineCase(nats: NatsServer): Promise<PipelineCase> {
+export async function pipelineCase(
+  nats: NatsServer,
+  login: { readonly user?: string; readonly pass?: string } = {},
+): Promise<PipelineCase> {
   cases += 1;
   const mark = `${process.pid}-${cases}`;
-  const connection = await connect({ servers: nats.url });
+  const connection = await connect({ servers: nats.url, ...login });
   const manager = await jetstreamManager(connection);
   const client = jetstream(connection);
   const project = await makeProject();
