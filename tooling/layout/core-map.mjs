@@ -13,11 +13,13 @@ const mustNotImport = {
   connector: ["config", "registry", "route", "runner", "source", "write-map"],
   config: ["registry", "runner", "source"],
   registry: ["route", "runner", "source"],
-  source: ["registry", "route", "runner", "verify", "write-map"],
+  source: ["dead-letter", "registry", "replay", "route", "runner", "verify", "write-map"],
   gate: ["registry", "route", "runner", "source", "write-map"],
   observation: ["registry", "route", "source", "write-map"],
   route: ["registry", "runner", "source"],
-  runner: ["registry", "verify"],
+  "dead-letter": ["registry", "replay", "route", "runner", "verify", "write-map"],
+  runner: ["registry", "replay", "verify"],
+  replay: ["registry", "verify"],
   verify: ["registry"],
 };
 

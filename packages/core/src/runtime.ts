@@ -8,6 +8,8 @@ export { resolveSecrets } from "./config/resolve-secrets.js";
 export { type Configuration, configurationSchema } from "./config/schema.js";
 export { starterConfiguration } from "./config/starter.js";
 export { validateConfiguration } from "./config/validate.js";
+export type { DeadLetterEntry } from "./dead-letter/entry.js";
+export { type DeadLetterReader, openDeadLetterReader } from "./dead-letter/reader.js";
 export { type DiagnoseRequest, diagnose } from "./doctor/diagnose.js";
 export {
   createObservation,
@@ -20,10 +22,8 @@ export { type ConnectorSearch, type Discovery, discoverConnectors, type OfferedC
 export { loadConnector } from "./registry/load-connector.js";
 export { type LoadedPipeline, loadPipeline } from "./registry/load-pipeline.js";
 export { resolveSinkOptions } from "./registry/sink-options.js";
-export type { DeadLetterEntry } from "./runner/dead-letter-entry.js";
-export { type DeadLetterReader, openDeadLetterReader } from "./runner/dead-letter-reader.js";
-export { type ReplayReport, type ReplayRequest, type ReplayResult, replayDeadLetters } from "./runner/dead-letter-replay.js";
-export { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "./runner/replay-selection.js";
+export { type ReplayReport, type ReplayRequest, type ReplayResult, replayDeadLetters } from "./replay/replay.js";
+export { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "./replay/selection.js";
 export { createRunner } from "./runner/runner.js";
 export type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner/runner-contract.js";
 export type { SequenceRange } from "./verify/range-list.js";

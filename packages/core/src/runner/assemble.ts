@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Configuration } from "../config/schema.js";
 import { hasOrderedBatches } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
+import { DeadLetters } from "../dead-letter/publisher.js";
 import { createEnvelopeOrigin, type EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
 import { compileSubjectPattern } from "../envelope/subject-pattern.js";
@@ -14,10 +15,10 @@ import { JetStreamSource } from "../source/jetstream-source.js";
 import type { Link } from "../source/link.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { AckedFloor } from "./acked-floor.js";
+import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
 import { ConsumerWatch } from "./consumer-watch.js";
 import type { Counters } from "./counters.js";
-import { DeadLetters } from "./dead-letter.js";
 import { Flight } from "./flight.js";
 import { FreeLanes } from "./free-lanes.js";
 import { laneKey } from "./lane-key.js";
@@ -210,12 +211,10 @@ function lanesOf({ delivery }: Configuration, settings: PipelineSettings, sink: 
 function deadLettersOf(configuration: Configuration, source: JetStreamSource, telemetry: Telemetry, clock: Clock): DeadLetters | null {
   const { enabled, subject, stream, domain, max_bytes: maxBytes, max_in_flight: maxInFlight } = configuration.dead_letter;
   if (!enabled || subject === null) return null;
-  return new DeadLetters(
-    deadLetterPort(configuration, () => source.link),
-    { subject, stream, domain, maxBytes, maxInFlight, backoff: retryPolicy(configuration) },
-    telemetry,
-    clock.random,
-  );
+  const policy = retryPolicy(configuration);
+  const waitMs = (failures: number): number => backoffDelay(policy, failures, clock.random);
+  const port = deadLetterPort(configuration, () => source.link);
+  return new DeadLetters(port, { subject, stream, domain, maxBytes, maxInFlight, waitMs }, telemetry);
 }
 
 function originOf(configuration: Configuration, epoch: Epoch): EnvelopeOrigin {

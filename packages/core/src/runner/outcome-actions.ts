@@ -1,12 +1,12 @@
 import type { WriteOutcome } from "../connector/sink.js";
+import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "../dead-letter/form.js";
+import type { DeadLetters } from "../dead-letter/publisher.js";
 import { isErrorKind, RetryExhaustedError, type SinkError, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
 import type { AckedFloor } from "./acked-floor.js";
 import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
-import type { DeadLetters } from "./dead-letter.js";
-import { buildDeadLetter, type DeadLetter, type DeadLetterContent } from "./dead-letter-form.js";
 import { countFailure } from "./failure-counts.js";
 import type { Flight, FlightEntry } from "./flight.js";
 import type { Lanes } from "./lanes.js";

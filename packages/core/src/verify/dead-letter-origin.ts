@@ -1,5 +1,5 @@
+import type { DeadLetterEntry } from "../dead-letter/entry.js";
 import { parseRfc3339 } from "../envelope/rfc3339.js";
-import type { DeadLetterEntry } from "../runner/dead-letter-entry.js";
 
 /** The pipeline whose dead letters count: one life of a stream, read by one consumer. */
 export interface PipelineIdentity {

@@ -1,7 +1,7 @@
 import type { WriteOutcome } from "../../src/connector/sink.js";
+import { DeadLetters } from "../../src/dead-letter/publisher.js";
 import type { BatcherSettings } from "../../src/runner/batcher.js";
 import { newCounters } from "../../src/runner/counters.js";
-import { DeadLetters } from "../../src/runner/dead-letter.js";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { FreeLanes } from "../../src/runner/free-lanes.js";
 import { MassRejection } from "../../src/runner/mass-rejection.js";
@@ -51,9 +51,8 @@ export class Acting {
         deadLetters: verdict.deadLetters
           ? new DeadLetters(
               this.letters,
-              { subject: "dlq", stream: null, domain: null, maxBytes: null, maxInFlight: 4, backoff: this.settings.retry },
+              { subject: "dlq", stream: null, domain: null, maxBytes: null, maxInFlight: 4, waitMs: () => this.settings.retry.baseMs },
               this.telemetry,
-              () => 0.5,
             )
           : null,
         massRejection: maxRatio === undefined ? null : new MassRejection(maxRatio, () => this.now),

@@ -1,4 +1,4 @@
-import type { DeadLetterMessage } from "../../src/runner/dead-letter-size.js";
+import type { DeadLetterMessage } from "../../src/dead-letter/size.js";
 import type { StoredDeadLetter } from "../../src/source/dead-letter-store.js";
 import type { Publication } from "../../src/source/publication.js";
 import type { OriginalPlace, ReplayStore } from "../../src/source/replay-store.js";

@@ -1,9 +1,9 @@
 import { vi } from "vitest";
+import { DeadLetters } from "../../src/dead-letter/publisher.js";
 import type { Envelope } from "../../src/envelope/envelope.js";
 import { createEnvelopeOrigin } from "../../src/envelope/envelope-origin.js";
 import { ConsumerWatch } from "../../src/runner/consumer-watch.js";
 import { newCounters } from "../../src/runner/counters.js";
-import { DeadLetters } from "../../src/runner/dead-letter.js";
 import { Flight } from "../../src/runner/flight.js";
 import { FreeLanes } from "../../src/runner/free-lanes.js";
 import { OrderedLanes } from "../../src/runner/ordered-lanes.js";
@@ -244,9 +244,8 @@ export class PipelineRun {
       deadLetters: this.#scenario.deadLetters
         ? new DeadLetters(
             letters,
-            { subject: "dlq", stream: null, domain: null, maxBytes: null, maxInFlight: 2, backoff: settings.retry },
+            { subject: "dlq", stream: null, domain: null, maxBytes: null, maxInFlight: 2, waitMs: () => settings.retry.baseMs },
             silentTelemetry,
-            () => 0.5,
           )
         : null,
       massRejection: null,

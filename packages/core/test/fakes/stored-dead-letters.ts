@@ -1,5 +1,5 @@
-import type { NextDeadLetter } from "../../src/runner/dead-letter-list.js";
-import type { DeadLetterMessage } from "../../src/runner/dead-letter-size.js";
+import type { NextDeadLetter } from "../../src/dead-letter/list.js";
+import type { DeadLetterMessage } from "../../src/dead-letter/size.js";
 import type { StoredDeadLetter } from "../../src/source/dead-letter-store.js";
 
 /** A message of a letter as the dead-letter stream gives it back. */

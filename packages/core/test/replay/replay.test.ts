@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { validateConfiguration } from "../../src/config/validate.js";
+import { buildDeadLetter, type DeadLetterContent } from "../../src/dead-letter/form.js";
 import { createEnvelope } from "../../src/envelope/create-envelope.js";
 import type { Envelope } from "../../src/envelope/envelope.js";
 import { ConfigurationError, DeadLetterError, DestinationUnavailableError, PermanentSinkError } from "../../src/error/errors.js";
-import { buildDeadLetter, type DeadLetterContent } from "../../src/runner/dead-letter-form.js";
-import { type ReplayReport, type ReplayRequest, replayFrom } from "../../src/runner/dead-letter-replay.js";
-import { republishedHeaders } from "../../src/runner/replay-publish.js";
-import { replayEnvelope } from "../../src/runner/replay-source.js";
-import { type PutResult, publishTarget, type ReplayTarget } from "../../src/runner/replay-target.js";
+import { republishedHeaders } from "../../src/replay/publish.js";
+import { type ReplayReport, type ReplayRequest, replayFrom } from "../../src/replay/replay.js";
+import { replayEnvelope } from "../../src/replay/source.js";
+import { type PutResult, publishTarget, type ReplayTarget } from "../../src/replay/target.js";
 import { silentTelemetry } from "../../src/telemetry/port.js";
 import { FakeReplayStore } from "../fakes/fake-replay-store.js";
 import { storedAs } from "../fakes/stored-dead-letters.js";

@@ -1,18 +1,18 @@
 import { resolveSecrets } from "../config/resolve-secrets.js";
 import type { Configuration } from "../config/schema.js";
 import type { Sink } from "../connector/sink.js";
+import { checkDoneSubject, type DoneMarkers, markDone, readDoneMarkers } from "../dead-letter/done-markers.js";
+import { type DeadLetterEntry, decodeDeadLetter, doneSubject } from "../dead-letter/entry.js";
+import { joinChunks } from "../dead-letter/join.js";
+import { foldDeadLetters } from "../dead-letter/list.js";
 import { type ErrorKind, isErrorKind, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
+import { systemClock } from "../runner/clock.js";
 import { openReplayStore, type ReplayStore } from "../source/replay-store.js";
 import type { Telemetry } from "../telemetry/port.js";
-import { systemClock } from "./clock.js";
-import { type DeadLetterEntry, decodeDeadLetter, doneSubject } from "./dead-letter-entry.js";
-import { joinChunks } from "./dead-letter-join.js";
-import { foldDeadLetters } from "./dead-letter-list.js";
-import { checkDoneSubject, type DoneMarkers, markDone, readDoneMarkers } from "./done-markers.js";
-import { meets, type ReplaySelection } from "./replay-selection.js";
-import { replayMessage } from "./replay-source.js";
-import { type PutResult, publishTarget, type ReplayTarget, sinkTarget } from "./replay-target.js";
+import { meets, type ReplaySelection } from "./selection.js";
+import { replayMessage } from "./source.js";
+import { type PutResult, publishTarget, type ReplayTarget, sinkTarget } from "./target.js";
 
 /** What a replay is asked for. */
 export interface ReplayRequest {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { decodeDeadLetter } from "../../src/dead-letter/entry.js";
+import { buildDeadLetter, type DeadLetterContent } from "../../src/dead-letter/form.js";
+import type { DeadLetterMessage } from "../../src/dead-letter/size.js";
 import { createEnvelope } from "../../src/envelope/create-envelope.js";
 import type { Envelope } from "../../src/envelope/envelope.js";
 import { PermanentSinkError, RetryExhaustedError, SerializationError, TemporarySinkError } from "../../src/error/errors.js";
-import { decodeDeadLetter } from "../../src/runner/dead-letter-entry.js";
-import { buildDeadLetter, type DeadLetterContent } from "../../src/runner/dead-letter-form.js";
-import type { DeadLetterMessage } from "../../src/runner/dead-letter-size.js";
 import { envelopeOf } from "../fakes/entries.js";
 
 const shape = { format: "json", oversize: "chunk" } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeDeadLetter, decodeDoneMarker, doneSubject } from "../src/runner/dead-letter-entry.js";
-import type { StoredDeadLetter } from "../src/source/dead-letter-store.js";
+import { decodeDeadLetter, decodeDoneMarker, doneSubject } from "../../src/dead-letter/entry.js";
+import type { StoredDeadLetter } from "../../src/source/dead-letter-store.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../envelope/json.js";
 import { parseStrictJson } from "../envelope/strict-json.js";
 import type { StoredDeadLetter } from "../source/dead-letter-store.js";
-import { areRecordHeaders, chunkHeader, decodeRecordHeaders } from "./dead-letter-headers.js";
+import { areRecordHeaders, chunkHeader, decodeRecordHeaders } from "./headers.js";
 
 /** One dead letter, decoded (FW-DLQ-02). Fields that the record does not hold are null. */
 export interface DeadLetterEntry {

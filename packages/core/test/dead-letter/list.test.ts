@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { listDeadLetters, type NextDeadLetter, walkDeadLetters } from "../src/runner/dead-letter-list.js";
-import type { StoredDeadLetter } from "../src/source/dead-letter-store.js";
+import { listDeadLetters, type NextDeadLetter, walkDeadLetters } from "../../src/dead-letter/list.js";
+import type { StoredDeadLetter } from "../../src/source/dead-letter-store.js";
 
 interface Letter {
   readonly sequence: number;

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { decodeDeadLetter } from "../../src/dead-letter/entry.js";
+import { buildDeadLetter, type DeadLetterContent } from "../../src/dead-letter/form.js";
+import { joinChunks } from "../../src/dead-letter/join.js";
+import { type DeadLetterLimits, type DeadLetterMessage, deadLetterLimits, messageBytes } from "../../src/dead-letter/size.js";
 import { createEnvelope } from "../../src/envelope/create-envelope.js";
 import type { Envelope } from "../../src/envelope/envelope.js";
 import { PermanentSinkError } from "../../src/error/errors.js";
-import { decodeDeadLetter } from "../../src/runner/dead-letter-entry.js";
-import { buildDeadLetter, type DeadLetterContent } from "../../src/runner/dead-letter-form.js";
-import { joinChunks } from "../../src/runner/dead-letter-join.js";
-import { type DeadLetterLimits, type DeadLetterMessage, deadLetterLimits, messageBytes } from "../../src/runner/dead-letter-size.js";
 import { storedAs, walkable } from "../fakes/stored-dead-letters.js";
 
 const error = new PermanentSinkError("value\ttoo long: 100 %", { code: "permanent", destinationCode: "22001" });

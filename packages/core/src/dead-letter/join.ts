@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type DeadLetterEntry, decodeDeadLetter, identityOfId } from "./dead-letter-entry.js";
-import { type NextDeadLetter, walkDeadLetters } from "./dead-letter-list.js";
+import { type DeadLetterEntry, decodeDeadLetter, identityOfId } from "./entry.js";
+import { type NextDeadLetter, walkDeadLetters } from "./list.js";
 
 /**
  * The whole of a letter, given one of its chunks (FW-DLQ-05): its other parts are looked for behind it, then from the

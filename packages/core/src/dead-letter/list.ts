@@ -1,5 +1,5 @@
 import type { StoredDeadLetter } from "../source/dead-letter-store.js";
-import { type DeadLetterEntry, decodeDeadLetter } from "./dead-letter-entry.js";
+import { type DeadLetterEntry, decodeDeadLetter } from "./entry.js";
 
 /** Gives the first message on the dead-letter subject at or after a sequence, or null when there is none. */
 export type NextDeadLetter = (sequence: number) => Promise<StoredDeadLetter | null>;

@@ -1,5 +1,5 @@
+import type { DeadLetterEntry } from "../dead-letter/entry.js";
 import { isNumberToken, type JsonValue } from "../envelope/json.js";
-import type { DeadLetterEntry } from "./dead-letter-entry.js";
 
 /** Fields of a dead letter that a selection may name. */
 export const selectableFields = [

@@ -1,15 +1,15 @@
 import type { Configuration } from "../config/schema.js";
 import { hasLookup } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
+import type { DeadLetterEntry } from "../dead-letter/entry.js";
 import type { Envelope } from "../envelope/envelope.js";
+import { stopLimit, stopQuietly } from "../runner/sink-life.js";
+import { type StartInput, startSink } from "../runner/start.js";
+import { writeBatch } from "../runner/writer.js";
 import type { ReplayStore } from "../source/replay-store.js";
 import type { Telemetry } from "../telemetry/port.js";
-import type { DeadLetterEntry } from "./dead-letter-entry.js";
-import { republish } from "./replay-publish.js";
-import { type ReplayMessage, replayEnvelope } from "./replay-source.js";
-import { stopLimit, stopQuietly } from "./sink-life.js";
-import { type StartInput, startSink } from "./start.js";
-import { writeBatch } from "./writer.js";
+import { republish } from "./publish.js";
+import { type ReplayMessage, replayEnvelope } from "./source.js";
 
 /** What became of a message that was put back; `already_*`: an earlier replay, or the pipeline itself, had done it. */
 export type PutResult = "written" | "already_stored" | "published" | "already_published";

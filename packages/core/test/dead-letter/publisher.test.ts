@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { DeadLetter } from "../../src/dead-letter/form.js";
+import { type DeadLetterSettings, DeadLetters } from "../../src/dead-letter/publisher.js";
+import { type DeadLetterMessage, fits } from "../../src/dead-letter/size.js";
 import { SizePolicyViolationError } from "../../src/error/errors.js";
-import { type DeadLetterSettings, DeadLetters } from "../../src/runner/dead-letter.js";
-import type { DeadLetter } from "../../src/runner/dead-letter-form.js";
-import { type DeadLetterMessage, fits } from "../../src/runner/dead-letter-size.js";
 import { FakeDeadLetterPort } from "../fakes/fake-dead-letter-port.js";
 import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
 
@@ -23,7 +23,7 @@ beforeEach(() => {
   };
 });
 
-const backoff = { mode: "linear", baseMs: 100, maxMs: 250, multiplier: 2, jitter: "none" } as const;
+const waitMs = (failures: number): number => Math.min(250, 100 * failures);
 
 const headers = new Map([["Nats-Sinks-Original-Subject", "events.a"]]);
 
@@ -41,9 +41,8 @@ function deadLetters(overrides: Partial<DeadLetterSettings> = {}) {
   const telemetry = new RecordingTelemetry();
   const letters = new DeadLetters(
     port,
-    { subject: "dlq.a", stream: null, domain: null, maxBytes: null, maxInFlight: 4, backoff, ...overrides },
+    { subject: "dlq.a", stream: null, domain: null, maxBytes: null, maxInFlight: 4, waitMs, ...overrides },
     telemetry,
-    () => 0.5,
   );
   return { port, telemetry, letters };
 }
@@ -119,7 +118,7 @@ describe("publishing a dead letter", () => {
   });
 
   test("FW-DLQ-06 errors are waited out with back-off; a policy of zero does not spin", async () => {
-    const { port, letters } = deadLetters({ backoff: { ...backoff, baseMs: 0, maxMs: 0 } });
+    const { port, letters } = deadLetters({ waitMs: () => 0 });
     port.beforePublish = () => {
       if (port.published.length < 6) throw new Error("no responders");
     };

@@ -2,9 +2,9 @@ import type { Envelope } from "../envelope/envelope.js";
 import type { JsonValue } from "../envelope/json.js";
 import { encodeCanonicalJson } from "../envelope/json-encode.js";
 import type { SinksError } from "../error/errors.js";
-import { chunkHeader, keptHeaders, recordHeaders } from "./dead-letter-headers.js";
-import { type DeadLetterRecord, deadLetterRecord, wellFormed } from "./dead-letter-record.js";
-import { type DeadLetterLimits, type DeadLetterMessage, fits, messageBytes } from "./dead-letter-size.js";
+import { chunkHeader, keptHeaders, recordHeaders } from "./headers.js";
+import { type DeadLetterRecord, deadLetterRecord, wellFormed } from "./record.js";
+import { type DeadLetterLimits, type DeadLetterMessage, fits, messageBytes } from "./size.js";
 
 /** What a dead letter may say and how it is put, from `dead_letter` of the configuration. */
 export interface DeadLetterContent {

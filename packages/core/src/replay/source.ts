@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Configuration } from "../config/schema.js";
+import type { DeadLetterEntry } from "../dead-letter/entry.js";
 import type { Envelope } from "../envelope/envelope.js";
 import { envelopeFromSnapshot } from "../envelope/envelope-from-snapshot.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../envelope/json.js";
 import { compileMessageMetadata } from "../envelope/message-metadata.js";
 import { parseRfc3339 } from "../envelope/rfc3339.js";
 import type { ReplayStore } from "../source/replay-store.js";
-import type { DeadLetterEntry } from "./dead-letter-entry.js";
 
 /** A message as it was before it became a dead letter. */
 export interface ReplayMessage {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createDeadLetterReader } from "../src/runner/dead-letter-reader.js";
-import type { StoredDeadLetter } from "../src/source/dead-letter-store.js";
+import { createDeadLetterReader } from "../../src/dead-letter/reader.js";
+import type { StoredDeadLetter } from "../../src/source/dead-letter-store.js";
 
 const letter = (sequence: number, subject: string, body: object, headers: Readonly<Record<string, string>> = {}): StoredDeadLetter => ({
   sequence,

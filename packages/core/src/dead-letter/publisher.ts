@@ -2,9 +2,8 @@ import { isErrorKind } from "../error/errors.js";
 import type { DeadLetterPort } from "../source/dead-letter-port.js";
 import { pause } from "../source/pause.js";
 import type { LogFields, Telemetry } from "../telemetry/port.js";
-import { type BackoffPolicy, backoffDelay } from "./backoff.js";
-import type { DeadLetter } from "./dead-letter-form.js";
-import { type DeadLetterLimits, type DeadLetterMessage, deadLetterLimits, messageBytes } from "./dead-letter-size.js";
+import type { DeadLetter } from "./form.js";
+import { type DeadLetterLimits, type DeadLetterMessage, deadLetterLimits, messageBytes } from "./size.js";
 
 /** In the stream; given up because the process leaves; or larger than the stream takes in any form. */
 export type DeadLetterResult = "published" | "aborted" | "too_large";
@@ -19,7 +18,8 @@ export interface DeadLetterSettings {
   /** Largest message, besides the limits of the server and the stream; null for no other limit (FW-DLQ-05). */
   readonly maxBytes: number | null;
   readonly maxInFlight: number;
-  readonly backoff: BackoffPolicy;
+  /** Pause in ms after so many failures of one letter. */
+  readonly waitMs: (failures: number) => number;
 }
 
 /** The expected stream and what it allows, found out before the first letter and again after each failure (FW-DLQ-11). */
@@ -41,18 +41,16 @@ export class DeadLetters {
   readonly #port: DeadLetterPort;
   readonly #settings: DeadLetterSettings;
   readonly #telemetry: Telemetry;
-  readonly #random: () => number;
   readonly #queue: (() => void)[] = [];
   #target: Target | null = null;
   #look: Promise<Target | null> | null = null;
   #active = 0;
   readonly #failing = new Set<DeadLetter>();
 
-  constructor(port: DeadLetterPort, settings: DeadLetterSettings, telemetry: Telemetry, random: () => number) {
+  constructor(port: DeadLetterPort, settings: DeadLetterSettings, telemetry: Telemetry) {
     this.#port = port;
     this.#settings = settings;
     this.#telemetry = telemetry;
-    this.#random = random;
   }
 
   /** Letters whose publication has failed and is tried again. */
@@ -69,7 +67,7 @@ export class DeadLetters {
         failures += 1;
         this.#failing.add(letter);
         this.#telemetry.count("dlq_errors_total");
-        await pause(Math.max(leastPauseMs, backoffDelay(this.#settings.backoff, failures, this.#random)), signal);
+        await pause(Math.max(leastPauseMs, this.#settings.waitMs(failures)), signal);
       }
       return "aborted";
     } finally {

@@ -1,9 +1,9 @@
 import type { Configuration } from "../config/schema.js";
 import { type DeadLetterStore, openDeadLetterStore } from "../source/dead-letter-store.js";
-import { type DeadLetterEntry, decodeDeadLetter, doneSubject } from "./dead-letter-entry.js";
-import { joinChunks } from "./dead-letter-join.js";
-import { type DeadLetterPage, type DeadLetterPageRequest, listDeadLetters, type NextDeadLetter } from "./dead-letter-list.js";
 import { type DoneCandidate, readDoneMarkers } from "./done-markers.js";
+import { type DeadLetterEntry, decodeDeadLetter, doneSubject } from "./entry.js";
+import { joinChunks } from "./join.js";
+import { type DeadLetterPage, type DeadLetterPageRequest, listDeadLetters, type NextDeadLetter } from "./list.js";
 
 /** Reads the dead letters of one configuration; disposal closes its connection. */
 export interface DeadLetterReader extends AsyncDisposable {

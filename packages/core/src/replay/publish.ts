@@ -1,8 +1,8 @@
+import type { DeadLetterEntry } from "../dead-letter/entry.js";
 import { digestKey } from "../envelope/idempotency-key.js";
 import { DeadLetterError } from "../error/errors.js";
 import type { ReplayStore } from "../source/replay-store.js";
-import type { DeadLetterEntry } from "./dead-letter-entry.js";
-import type { ReplayMessage } from "./replay-source.js";
+import type { ReplayMessage } from "./source.js";
 
 /** Ours that say something of the message; whatever else is named `Nats-*` would make the server do something. */
 const harmless = /^nats-(?:sinks-|time-stamp$)/i;

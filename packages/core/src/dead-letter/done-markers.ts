@@ -2,8 +2,8 @@ import { digestKey } from "../envelope/idempotency-key.js";
 import { encodeCanonicalJson } from "../envelope/json-encode.js";
 import { ConfigurationError, DeadLetterError } from "../error/errors.js";
 import type { ReplayStore } from "../source/replay-store.js";
-import { type DeadLetterEntry, decodeDoneMarker, doneSubject } from "./dead-letter-entry.js";
-import { type NextDeadLetter, walkDeadLetters } from "./dead-letter-list.js";
+import { type DeadLetterEntry, decodeDoneMarker, doneSubject } from "./entry.js";
+import { type NextDeadLetter, walkDeadLetters } from "./list.js";
 
 /** What tells whether an entry is done. */
 export type DoneCandidate = Pick<DeadLetterEntry, "sequence" | "identity">;
