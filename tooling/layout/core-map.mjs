@@ -20,7 +20,8 @@ const mustNotImport = {
   "dead-letter": ["registry", "replay", "route", "runner", "verify", "write-map"],
   runner: ["registry", "replay", "verify"],
   replay: ["registry", "verify"],
-  verify: ["registry"],
+  verify: ["doctor", "registry", "replay", "runner"],
+  doctor: ["registry", "replay", "verify"],
 };
 
 /** Modules outside core that a folder must not import. */
