@@ -4,6 +4,7 @@ import { type Configuration, discoverConnectors, loadConfiguration, loadConnecto
 import { connectorSearch } from "./connector-search.js";
 import type { Host } from "./host.js";
 import { NotFoundError } from "./not-found-error.js";
+import { UsageError } from "./usage-error.js";
 
 type Plugins = Configuration["plugins"];
 
@@ -22,13 +23,22 @@ const closed: Plugins = { enabled: false, allowed_sinks: [], require_production_
 export async function findOffer(host: Host, { name, project }: ConnectorChoice): Promise<OfferedConnector> {
   const { connectors } = await discoverConnectors(connectorSearch(host, project));
   const offer = connectors.find((candidate) => candidate.name === name);
-  if (offer === undefined) throw new NotFoundError("no connector has this name; `sinks connectors list` shows those that can be used");
-  return offer;
+  if (offer !== undefined) return offer;
+  throw new NotFoundError(`no connector has the name "${name}"; \`sinks connectors list\` shows those that can be used`);
+}
+
+/** Why the package of a built-in connector is not there, and what to do. */
+function absence({ planned, packageName }: OfferedConnector): string {
+  return planned
+    ? "is planned and not part of this release; `sinks connectors list` shows those that can be used"
+    : `is not installed; add its package: npm install ${packageName}`;
 }
 
 /** Imports a connector by name, as a run with the named configuration would. */
 export async function importConnector(host: Host, choice: ConnectorChoice): Promise<Connector> {
-  await findOffer(host, choice);
+  const offer = await findOffer(host, choice);
+  // Said here: no key of a configuration is at fault when none is involved.
+  if (offer.manifest === null) throw new UsageError(`the connector ${offer.name} ${absence(offer)}`);
   return loadConnector(choice.name, await pluginsOf(host, choice.config), connectorSearch(host, choice.project));
 }
 

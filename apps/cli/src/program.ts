@@ -9,12 +9,12 @@ import { oneLine } from "./output/escape.js";
 
 /** A usage error as one line: commander's prefix goes, its hint on a second line joins the first. */
 function usageLine(text: string): string {
-  return `sinks: ${oneLine(
-    text
-      .replace(/^error: /, "")
-      .trim()
-      .replaceAll("\n", " "),
-  )}\n`;
+  const line = text
+    .replace(/^error: /, "")
+    .trim()
+    .replaceAll("\n", " ");
+  const remedy = line.startsWith("unknown command") ? "; `sinks --help` lists the commands" : "";
+  return `sinks: ${oneLine(`${line}${remedy}`)}\n`;
 }
 
 /**

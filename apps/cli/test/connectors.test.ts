@@ -27,6 +27,7 @@ describe("sinks connectors", () => {
       version: null,
       installed: false,
       built_in: true,
+      planned: true,
     });
     expect(list.find(({ name }) => name === "probe")).toEqual({
       name: "probe",
@@ -34,9 +35,10 @@ describe("sinks connectors", () => {
       version: "2.3.4",
       installed: true,
       built_in: false,
+      planned: false,
     });
     const { stdout } = await invokeIn(project, ["connectors", "list"]);
-    expect(stdout).toMatch(/^redis +built in +@sinks\/redis +not installed: npm install @sinks\/redis$/m);
+    expect(stdout).toMatch(/^redis +built in +@sinks\/redis +planned, not part of this release$/m);
   });
 
   test("FW-CLI-01 show describes a connector and its options", async () => {
@@ -47,11 +49,12 @@ describe("sinks connectors", () => {
     expect(stdout).toMatch(/^directory +required /m);
   });
 
-  test("FW-REG-06 show names the package of one that is not installed", async () => {
+  test("FW-REG-06 show says of one without a release that it is planned, and no command to install it", async () => {
     expect(await documentOf("connectors", "show", "redis")).toMatchObject({
       installed: false,
       options: null,
-      remedy: "npm install @sinks/redis",
+      planned: true,
+      remedy: "it is planned and not part of this release",
     });
   });
 
@@ -75,7 +78,7 @@ describe("sinks connectors", () => {
       words.filter((word) => word !== undefined),
     );
     expect([exitCode, stdout]).toEqual([4, ""]);
-    expect(stderr).toMatch(/^sinks: no connector has this name/);
+    expect(stderr).toMatch(/^sinks: no connector has the name "nothing"; /);
   });
 
   test("FW-CLI-02 a project that is none is exit 2", async () => {
@@ -97,10 +100,10 @@ describe("sinks schema", () => {
     expect(await documentOf("schema", "file")).toMatchObject({ title: "file", required: ["directory"] });
   });
 
-  test("FW-REG-06 of a connector that is not installed names its package", async () => {
+  test("FW-REG-06 of a connector without a release says so, and names no key of a configuration", async () => {
     const { exitCode, stderr } = await invokeIn(project, ["schema", "redis"]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^sinks: .*npm install @sinks\/redis\n$/);
+    expect(stderr).toMatch(/^sinks: the connector redis is planned and not part of this release; [^\n]+\n$/);
   });
 });
 

@@ -48,7 +48,7 @@ describe("help", () => {
 
 describe("wrong command lines", () => {
   test.each([
-    ["an unknown command", ["rum"], /unknown command 'rum'/],
+    ["an unknown command", ["rum"], /unknown command 'rum'.*sinks --help/],
     ["an unknown option", ["run", "--onec"], /unknown option '--onec'.*--once/],
     ["a format that is none", ["validate", "--format", "xml"], /Allowed choices are text, json/],
     ["a time that is none", ["run", "--once", "--timeout", "soon"], /must be a number above 0/],

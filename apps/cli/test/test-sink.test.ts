@@ -58,10 +58,23 @@ describe("sinks test-sink", () => {
     expect(JSON.parse(stdout)).toMatchObject({ sinks: [{ problem: { message: "unexpected Error", code: "unexpected" } }] });
   });
 
-  test("FW-CLI-02 a configuration error of the sink is exit 2", async () => {
+  test("FW-CLI-02 a configuration error that the sink finds at its start is a step that fails, exit 3", async () => {
     const { exitCode, stdout, stderr } = await probe({ start: "configuration" });
-    expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "configuration_invalid", exit_code: 2 } });
+    expect([exitCode, stderr]).toEqual([3, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ sinks: [{ status: "fail", problem: { code: "configuration_invalid" } }] });
+  });
+
+  test("FW-CLI-05 a folder that is not there is told by its key and with the remedy", async () => {
+    const sink = { type: "file", directory: path.join(project.folder, "absent"), create_directory: false };
+    const file = await project.file("absent.json", settings({ sink }));
+    const { exitCode, stdout } = await invokeIn(project, ["test-sink", file, "--format", "json"]);
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout).sinks[0].problem).toEqual({
+      path: "sink.directory",
+      message: "the folder is not there",
+      remedy: "make it, or set create_directory",
+      code: "configuration_invalid",
+    });
   });
 
   test("FW-CLI-05 a destination that never answers fails at delivery.start_timeout_ms", async () => {

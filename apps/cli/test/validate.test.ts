@@ -67,7 +67,7 @@ describe("sinks validate", () => {
         warnings: [],
       },
     ]);
-    expect(bad.stderr).toContain("delivery.bach_size");
+    expect(bad.stderr).toBe("");
   });
 
   test("FW-CLI-02 a file that is not there is exit 2 and one line", async () => {
@@ -103,12 +103,12 @@ describe("sinks validate", () => {
     expect(stderr).toMatch(/^sinks: warning: delivery\.prefer_safe_duplication: /m);
   });
 
-  test("FW-REG-06 a built-in connector that is not installed is one line that names its package", async () => {
+  test("FW-REG-06 a connector without a release is one line that names its package, and no command to install it", async () => {
     const file = await project.file("redis.json", settings({ sink: { type: "redis", url: "redis://x" } }));
     const { exitCode, stderr } = await invokeIn(project, ["validate", file]);
     expect([exitCode, stderr]).toEqual([
       2,
-      "sinks: sink.type: the connector redis is not installed; add its package: npm install @sinks/redis\n",
+      "sinks: sink.type: the connector redis is planned and not part of this release; it will be @sinks/redis; `sinks connectors list` shows those that can be used\n",
     ]);
   });
 
@@ -142,7 +142,7 @@ describe("bad input", () => {
     ["a YAML alias", "nats: &a { stream: EVENTS }\nsink: *a\n", /bad\.yaml: line \d+, column \d+: /],
     ["text that is no configuration", `{ "nats": "${secret}"`, /bad\.yaml: line \d+, column \d+: /],
     ["a huge file", `# ${"x".repeat(1_100_000)}\n`, /bad\.yaml: larger than 1 MiB/],
-    ["an empty file", "", /^configuration: /],
+    ["an empty file", "", /bad\.yaml: it is empty; /],
   ])("FW-CFG-03, FW-CLI-02 %s: exit 2, one line with the key and the remedy, nothing started", async (_, content, expected) => {
     const file = await project.file("bad.yaml", content);
     for (const commandLine of [

@@ -20,11 +20,13 @@ export interface ConnectorLine {
   readonly version: string | null;
   readonly installed: boolean;
   readonly built_in: boolean;
+  /** Part of a later release: there is no package to install yet. */
+  readonly planned: boolean;
 }
 
 /** The document of one offered connector. */
-export function connectorLine({ name, packageName, manifest, builtIn }: OfferedConnector): ConnectorLine {
-  return { name, package: packageName, version: manifest?.version ?? null, installed: manifest !== null, built_in: builtIn };
+export function connectorLine({ name, packageName, manifest, builtIn, planned }: OfferedConnector): ConnectorLine {
+  return { name, package: packageName, version: manifest?.version ?? null, installed: manifest !== null, built_in: builtIn, planned };
 }
 
 /** Lists built-in connectors, installed or not, and those that direct dependencies of the project offer (FW-REG-04, FW-REG-06). */
@@ -36,13 +38,13 @@ export async function connectorsList(host: Host, { project, format }: Connectors
   return exitCodes.good;
 }
 
+function versionText({ installed, planned, version, package: name }: ConnectorLine): string {
+  if (installed) return version ?? "";
+  return planned ? "planned, not part of this release" : `not installed: npm install ${name}`;
+}
+
 function text(lines: readonly ConnectorLine[], host: Host): string {
   const { bold } = styleOf(host.stdout, host.environment);
-  const rows = lines.map((line) => [
-    line.name,
-    line.built_in ? "built in" : "third party",
-    line.package,
-    line.installed ? (line.version ?? "") : `not installed: npm install ${line.package}`,
-  ]);
+  const rows = lines.map((line) => [line.name, line.built_in ? "built in" : "third party", line.package, versionText(line)]);
   return table(["NAME", "KIND", "PACKAGE", "VERSION"], rows, bold);
 }

@@ -56,7 +56,8 @@ function document(offer: OfferedConnector, connector: Connector | null): Connect
   };
 }
 
-function remedyOf({ manifest, packageName }: OfferedConnector): string {
+function remedyOf({ manifest, packageName, planned }: OfferedConnector): string {
+  if (planned) return "it is planned and not part of this release";
   if (manifest === null) return `npm install ${packageName}`;
   return "name a configuration with -c whose plugins.allowed_sinks has this connector: only then is its package imported";
 }
@@ -70,17 +71,23 @@ function optionLines(connector: Connector): readonly OptionLine[] {
   }));
 }
 
+/** A path is one of this repository; a reader of an installed package needs its address. */
+function documentationText({ documentation, built_in: builtIn }: ConnectorDocument): string {
+  const place = documentation ?? "";
+  return builtIn && place.startsWith("docs/") ? `https://github.com/sinks-project/sinks/blob/main/${place}` : place;
+}
+
 function text(shown: ConnectorDocument, host: Host): string {
   const facts: (readonly [string, string])[] = [
     ["name", shown.name],
-    ["package", `${shown.package}${shown.installed ? ` ${shown.version ?? ""}` : ", not installed"}`],
+    ["package", `${shown.package}${shown.installed ? ` ${shown.version ?? ""}` : shown.planned ? ", planned" : ", not installed"}`],
     ["kind", shown.built_in ? "built in" : "third party"],
   ];
   if (shown.summary !== null) facts.push(["summary", shown.summary]);
   if (shown.status !== null) facts.push(["status", `${shown.status}${shown.production_ready === true ? ", ready for production" : ""}`]);
-  if (shown.documentation !== null) facts.push(["documentation", shown.documentation]);
+  if (shown.documentation !== null) facts.push(["documentation", documentationText(shown)]);
   for (const evidence of shown.certification ?? []) facts.push(["certification", evidence]);
-  if (shown.remedy !== null) facts.push([shown.installed ? "to see more" : "to add it", shown.remedy]);
+  if (shown.remedy !== null) facts.push([shown.planned ? "state" : shown.installed ? "to see more" : "to add it", shown.remedy]);
   const rows = (shown.options ?? []).map((option) => [option.key, option.default, option.value, option.meaning]);
   const { bold } = styleOf(host.stdout, host.environment);
   return `${pairs(facts)}${rows.length === 0 ? "" : `\n${table(["OPTION", "DEFAULT", "VALUE", "MEANING"], rows, bold)}`}`;

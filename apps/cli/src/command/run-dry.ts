@@ -1,10 +1,10 @@
 import { silentTelemetry } from "@sinks/core";
-import { createRunner, resolveSecrets, resolveSinkOptions } from "@sinks/core/runtime";
+import { createRunner, redactedConfiguration, resolveSecrets, resolveSinkOptions } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
 import { warn } from "../load.js";
-import { countText } from "../output/number-text.js";
+import { countText, messagesText } from "../output/number-text.js";
 import { type Format, printResult } from "../output/result.js";
 import { pairs } from "../output/table.js";
 import { type Pipeline, preparePipeline } from "../pipeline.js";
@@ -25,7 +25,13 @@ interface Plan {
     readonly subjects: readonly string[];
     readonly mode: string;
   };
-  readonly sink: { readonly name: string; readonly type: string; readonly summary: string };
+  readonly sink: {
+    readonly name: string;
+    readonly type: string;
+    readonly summary: string;
+    /** The effective options, secrets redacted; text shows those that the configuration states, and the mode. */
+    readonly options: Readonly<Record<string, unknown>>;
+  };
   readonly delivery: {
     readonly ordering: string;
     readonly ack_mode: string;
@@ -47,11 +53,12 @@ export async function runDry(host: Host, { choice, format, once }: RunDryRequest
   resolveSinkOptions(configuration, connector, host.environment);
   createRunner({ configuration, createSink: () => pipeline.createSink(silentTelemetry), environment: host.environment });
   const plan = planOf(pipeline, once);
-  printResult(host, format, plan, () => text(plan));
+  printResult(host, format, plan, () => text(plan, Object.keys(configuration.sink)));
   return exitCodes.good;
 }
 
-function planOf({ configuration, connector }: Pipeline, once: boolean): Plan {
+function planOf(pipeline: Pipeline, once: boolean): Plan {
+  const { configuration, connector } = pipeline;
   const { nats, consumer_management: management, delivery, dead_letter: deadLetter, sink } = configuration;
   return {
     source: {
@@ -61,7 +68,7 @@ function planOf({ configuration, connector }: Pipeline, once: boolean): Plan {
       subjects: management.filter_subjects.length > 0 ? management.filter_subjects : [nats.subject],
       mode: management.mode,
     },
-    sink: { name: sink.type, type: sink.type, summary: connector.summary },
+    sink: { name: sink.type, type: sink.type, summary: connector.summary, options: shownOptions(pipeline) },
     delivery: {
       ordering: delivery.ordering,
       ack_mode: delivery.ack_mode,
@@ -75,21 +82,37 @@ function planOf({ configuration, connector }: Pipeline, once: boolean): Plan {
   };
 }
 
+function shownOptions({ configuration, connector, options }: Pipeline): Readonly<Record<string, unknown>> {
+  const { type: _, ...shown } = redactedConfiguration(configuration, { schema: connector.options, options })["sink"] as Record<
+    string,
+    unknown
+  >;
+  return shown;
+}
+
+/** What the configuration says of the sink, a line each; `mode`, which decides most, also when it is a default. */
+function optionPairs(options: Readonly<Record<string, unknown>>, stated: readonly string[]): readonly (readonly [string, string])[] {
+  return Object.entries(options)
+    .filter(([key, value]) => (stated.includes(key) || key === "mode") && typeof value !== "object")
+    .map(([key, value]) => [`  ${key}`, String(value)] as const);
+}
+
 const modes: Readonly<Record<string, string>> = {
   bind_only: "must be there already",
   create_if_missing: "made when it is missing",
   reconcile: "made when it is missing, changed where it differs",
 };
 
-function text({ source, sink, delivery, dead_letter: deadLetter, once }: Plan): string {
+function text({ source, sink, delivery, dead_letter: deadLetter, once }: Plan, stated: readonly string[]): string {
   const megabytes = Math.round(delivery.max_bytes_in_flight / 1_048_576);
   return `${pairs([
     ["from", `stream ${source.stream}, subjects ${source.subjects.join(", ")}, at ${source.servers.join(", ")}`],
     ["consumer", `${source.consumer}, ${modes[source.mode] ?? source.mode}`],
     ["into", `${sink.type}: ${sink.summary}`],
+    ...optionPairs(sink.options, stated),
     ["order", delivery.ordering],
-    ["batches", `up to ${countText(delivery.batch_size)} messages, ${delivery.max_in_flight_batches} at a time`],
-    ["in flight", `up to ${countText(delivery.max_messages_in_flight)} messages and ${countText(megabytes)} MiB`],
+    ["batches", `up to ${messagesText(delivery.batch_size)}, ${delivery.max_in_flight_batches} at a time`],
+    ["in flight", `up to ${messagesText(delivery.max_messages_in_flight)} and ${countText(megabytes)} MiB`],
     ["acknowledged", `after the batch is durable, ${delivery.ack_mode}`],
     ["hopeless messages", deadLetter.enabled ? `to ${deadLetter.subject ?? ""}` : `dead letters are off: ${deadLetter.when_disabled}`],
     ["ends", once ? "when everything that is in the stream at start is settled" : "with SIGTERM or SIGINT"],

@@ -3,6 +3,7 @@ import { createObservation, createRunner, type Runner, type RunSummary } from "@
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
+import { jsonText } from "../output/json-text.js";
 import { ProgressLine } from "../output/progress-line.js";
 import { reportFailure } from "../output/report-failure.js";
 import { type Format, printResult } from "../output/result.js";
@@ -63,7 +64,10 @@ async function runPipeline(host: Host, request: RunRequest, pipeline: Pipeline):
     return stoppedEarly(request, signals);
   }
   const summary = await runWithProgress(host, pipeline, { runner, signals, telemetry, line });
-  printResult(host, request.format, summaryDocument(summary), () => summaryText(summary));
+  // Where stdout and stderr end up in one place, a collector of JSON lines takes this for one of them.
+  if (request.format === "text" && pipeline.configuration.logging.format === "json") {
+    host.stdout.write(`${jsonText(summaryDocument(summary))}\n`);
+  } else printResult(host, request.format, summaryDocument(summary), () => summaryText(summary));
   return verdict(request, summary, signals);
 }
 

@@ -1,4 +1,4 @@
-import { DestinationUnavailableError, hasHealthcheck, isErrorKind, type Sink, silentTelemetry } from "@sinks/core";
+import { DestinationUnavailableError, hasHealthcheck, type Sink, silentTelemetry } from "@sinks/core";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -62,7 +62,6 @@ async function probe(host: Host, { name, type, sink, limitMs }: Candidate): Prom
       }),
     );
   } catch (error) {
-    if (isErrorKind(error, "ConfigurationError")) throw error;
     problem = problemOf(error);
   }
   const seconds = Math.round(host.monotonicMs() - began) / 1000;

@@ -34,7 +34,6 @@ export async function validate(host: Host, { choice, format }: ValidateRequest):
     const verdict: Verdict = { valid: false, problems: problemsOf(error), warnings: [] };
     if (format === "text") return reportFailure(error, host, format);
     printResult(host, format, verdict, () => "");
-    for (const problem of verdict.problems) host.stderr.write(`sinks: ${problemLine(problem)}\n`);
     return errorExitCode(error);
   }
   const { configuration, connector, source } = loaded;
@@ -43,7 +42,7 @@ export async function validate(host: Host, { choice, format }: ValidateRequest):
     ...unsetSecrets(() => resolveSecrets(configuration, host.environment)),
     ...unsetSecrets(() => resolveSinkOptions(configuration, connector, host.environment)),
   ];
-  warn(host, warnings);
+  if (format === "text") warn(host, warnings);
   const verdict: Verdict = { valid: true, problems: [], warnings };
   const { good } = styleOf(host.stdout, host.environment);
   printResult(host, format, verdict, () => `${oneLine(source)}: ${good("valid")}\n`);

@@ -35,7 +35,14 @@ export function problemsOf(error: unknown): readonly Problem[] {
     }));
   }
   const message = error instanceof Error ? error.message : String(error);
-  return message.split("\n").map((line) => ({ path: null, message: oneLine(line), remedy: null, code: codeOf(error) }));
+  return message.split("\n").map((line) => ({ ...partsOf(oneLine(line)), code: codeOf(error) }));
+}
+
+/** Errors that carry no list of faults say the same in one line: `<key>: <what is wrong>; <what to do>`. */
+function partsOf(line: string): Omit<Problem, "code"> {
+  const [, path = null, rest = line] = /^([a-z_]+(?:\.[a-z_]+)*): (.*)$/s.exec(line) ?? [];
+  const cut = rest.indexOf("; ");
+  return cut < 0 ? { path, message: rest, remedy: null } : { path, message: rest.slice(0, cut), remedy: rest.slice(cut + 2) };
 }
 
 /** One problem as one line: `delivery.bach_size: unknown key; did you mean "batch_size"?`. */

@@ -23,7 +23,7 @@ export function summaryDocument(summary: RunSummary): SummaryDocument {
 
 /** The summary for people. */
 export function summaryText(summary: RunSummary): string {
-  const rate = summary.seconds > 0 ? ` (${countText((summary.stored + summary.deadLettered) / summary.seconds)} messages/s)` : "";
+  const rate = summary.seconds > 0 ? ` (${countText((summary.stored + summary.deadLettered) / summary.seconds)}/s)` : "";
   return pairs([
     ["received", countText(summary.received)],
     ["stored", countText(summary.stored)],

@@ -20,13 +20,15 @@ Result, printed when the run ends:
 { "received": 5000, "stored": 4999, "dead_lettered": 1, "retried": 0, "held": 0, "seconds": 2.314 }
 \`\`\`
 
+With \`logging.format: json\` it is this document on one line also as text.
+
 With \`--dry-run\` nothing is started and no connection is made; everything a start would refuse without asking a server is refused. The result is
 the plan:
 
 \`\`\`json
 {
   "source": { "servers": ["nats://localhost:4222"], "stream": "EVENTS", "consumer": "sink", "subjects": ["events.>"], "mode": "create_if_missing" },
-  "sink": { "name": "file", "type": "file", "summary": "Writes each message to a file, or appends it to NDJSON segments." },
+  "sink": { "name": "file", "type": "file", "summary": "Writes each message to a file of its own, or appends it to NDJSON segments.", "options": { "directory": "./out", "…": "…" } },
   "delivery": { "ordering": "none", "ack_mode": "batch_confirmed", "batch_size": 1000, "max_in_flight_batches": 4, "max_messages_in_flight": 5000, "max_bytes_in_flight": 67108864 },
   "dead_letter": { "enabled": false, "subject": null, "when_disabled": "hold" },
   "once": false
@@ -80,10 +82,10 @@ Notes on stderr name what cannot be known and what is damaged; see the guide [Ve
 \`\`\`
 
 Without \`--output\` the document has the text instead: \`{ "connector": "file", "output": null, "configuration": "…" }\`.`,
-  "connectors list": `Built-in connectors are listed whether or not their package is installed.
+  "connectors list": `Built-in connectors are listed whether or not their package is installed; \`planned\` ones are not part of this release.
 
 \`\`\`json
-[{ "name": "file", "package": "@sinks/file", "version": "1.0.0", "installed": true, "built_in": true }]
+[{ "name": "file", "package": "@sinks/file", "version": "1.0.0", "installed": true, "built_in": true, "planned": false }]
 \`\`\``,
   "connectors show": `Imports the connector's package and describes it. For a built-in connector that is not installed it names the package to add. Exit code 4
 when no connector has this name.`,

@@ -30,6 +30,8 @@ export function decodeConfiguration(bytes: Uint8Array, source: string): string {
 /** Reads the text of a configuration; faults name the source, line and column, never the text (FW-CFG-01). */
 export function readConfigurationText(text: string, format: ConfigurationFormat, source: string): unknown {
   const name = format === "json" ? "JSON" : "YAML";
+  if (format === "yaml" && text.trim() === "")
+    throw faultsError([fault(source, "it is empty", "`sinks init` prints a starter configuration")]);
   try {
     return format === "json" ? readJsonText(text) : readYamlText(text);
   } catch (problem) {

@@ -35,6 +35,7 @@ export const errorCodes = {
   permanent: "The destination will never accept this message.",
   policy_violation: "A policy of the pipeline rejects this message.",
   retry_exhausted: "The message failed on every attempt its budget allows.",
+  run_incomplete: "A run with an end stopped before everything was settled; the text names the reason.",
   secret_missing: "An environment variable that should hold a secret is unset or blank.",
   serialization_failed: "The message cannot be represented in the form the destination needs.",
   sink_contract: "The sink broke its contract.",

@@ -5,3 +5,6 @@ export const builtInConnectors: ReadonlyMap<string, string> = new Map([
   ["redis", "@sinks/redis"],
   ["mongo", "@sinks/mongo"],
 ]);
+
+/** Those of them that have no release yet: there is no package to install. */
+export const plannedConnectors: ReadonlySet<string> = new Set(["postgres", "redis", "mongo"]);

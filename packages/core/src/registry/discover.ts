@@ -1,7 +1,7 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { fault, faultsError } from "../config/faults.js";
-import { builtInConnectors } from "./built-in-connectors.js";
+import { builtInConnectors, plannedConnectors } from "./built-in-connectors.js";
 import { findPackage, foldersUpward, type PackageManifest, readManifest } from "./package-manifest.js";
 
 /** Where connectors are looked for. */
@@ -21,6 +21,8 @@ export interface OfferedConnector {
   readonly packageName: string;
   /** The package; null for a built-in connector that is not installed. */
   readonly manifest: PackageManifest | null;
+  /** True for a built-in connector without a release: it is neither installed nor to be had yet. */
+  readonly planned: boolean;
 }
 
 /** What discovery found, and a line for each offer that is refused. */
@@ -49,7 +51,8 @@ export async function findBuiltIn(name: string, search: ConnectorSearch, project
   const packageName = builtInConnectors.get(name) as string;
   const command = search.command.startsWith("file:") ? fileURLToPath(search.command) : search.command;
   const fromProject = project === null ? null : await findPackage(packageName, project.folder);
-  return { name, builtIn: true, packageName, manifest: fromProject ?? (await findPackage(packageName, path.dirname(command))) };
+  const manifest = fromProject ?? (await findPackage(packageName, path.dirname(command)));
+  return { name, builtIn: true, packageName, manifest, planned: manifest === null && plannedConnectors.has(name) };
 }
 
 /** Every connector that a direct dependency of the project offers, claims of built-in names left out and told. */
@@ -65,7 +68,7 @@ export async function findThirdParty(project: PackageManifest | null): Promise<D
         notices.push(
           `${packageName}: offers a connector named ${name}, which belongs to ${builtInConnectors.get(name)}; the offer is refused`,
         );
-      else connectors.push({ name, builtIn: false, packageName, manifest });
+      else connectors.push({ name, builtIn: false, packageName, manifest, planned: false });
     }
   }
   for (const [name, offers] of groupByName(connectors)) {

@@ -19,6 +19,16 @@ async function offerOf(name: string, plugins: Plugins, search: ConnectorSearch):
   const project = await findProject(search);
   if (builtInConnectors.has(name)) {
     const offer = await findBuiltIn(name, search, project);
+    if (offer.planned) {
+      refuse(
+        fault(
+          "sink.type",
+          `the connector ${name} is planned and not part of this release`,
+          `it will be ${offer.packageName}; \`sinks connectors list\` shows those that can be used`,
+          "not_supported",
+        ),
+      );
+    }
     if (offer.manifest === null) {
       refuse(
         fault(

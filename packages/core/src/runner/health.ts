@@ -1,5 +1,6 @@
 import type { FetchFacts } from "../source/fetch-trouble.js";
 import type { SequenceNumber } from "../source/sequence.js";
+import { counted } from "./counted.js";
 
 /** Facts that health is read from; nothing else makes a pipeline red. */
 export interface HealthFacts {
@@ -49,13 +50,18 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   else if (facts.missing === null) reasons.push(...sourceReasons(facts.fetching));
   if (facts.breakerOpen)
     reasons.push(`destination_unavailable: messages are held and the destination is probed (${facts.breakerCode ?? "unknown"})`);
-  if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${facts.stuckWrites} writes did not end after their abort`);
+  if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${counted(facts.stuckWrites, "write", "writes")} did not end after the abort`);
   if (facts.heldLimit !== null && facts.held > 0 && facts.held >= facts.heldLimit) {
-    reasons.push(`held_limit: ${facts.held} messages are held, the oldest at sequence ${facts.oldestHeld}`);
+    reasons.push(`held_limit: ${counted(facts.held, "message is held", "messages are held")}, the oldest at sequence ${facts.oldestHeld}`);
   }
-  if (facts.unconfirmed > 0) reasons.push(`acks_unconfirmed: ${facts.unconfirmed} batches are stored and acknowledged again`);
+  if (facts.unconfirmed > 0)
+    reasons.push(
+      `acks_unconfirmed: ${counted(facts.unconfirmed, "batch is stored and is", "batches are stored and are")} acknowledged again`,
+    );
   if (facts.failingDeadLetters > 0) {
-    reasons.push(`dead_letter_failed: ${facts.failingDeadLetters} dead letters cannot be published; their messages are kept`);
+    reasons.push(
+      `dead_letter_failed: ${counted(facts.failingDeadLetters, "dead letter", "dead letters")} cannot be published; what is not published is kept`,
+    );
   }
   if (facts.secondClient) reasons.push("second_client: another client pulls from this ordered consumer; stop one of the two");
   if (facts.windowFull) reasons.push("window_full: max_ack_pending is reached with messages waiting");

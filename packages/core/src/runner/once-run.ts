@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.js";
 import type { ConsumerWatch } from "./consumer-watch.js";
+import { counted } from "./counted.js";
 import type { Flight } from "./flight.js";
 import { onceProgress } from "./once-goal.js";
 import { type ConsumerDeadlines, longestDeadline } from "./pipeline-settings.js";
@@ -56,7 +57,10 @@ export class OnceRun {
     if (progress === "under_way") return notYet;
     return {
       ended: true,
-      reason: progress === "held" ? `${flight.held} messages are held, the oldest at sequence ${flight.oldestHeld}` : null,
+      reason:
+        progress === "held"
+          ? `${counted(flight.held, "message is held", "messages are held")}, the oldest at sequence ${flight.oldestHeld}`
+          : null,
     };
   }
 
@@ -65,7 +69,7 @@ export class OnceRun {
     const now = this.#clock.now();
     this.#othersSince ??= now;
     if (now - this.#othersSince <= longestDeadline(this.#parts.deadlines) + slackMs) return notYet;
-    return { ended: true, reason: `${count} messages stay with another process; stop it, or run again later` };
+    return { ended: true, reason: `${counted(count, "message stays", "messages stay")} with another process; stop it, or run again later` };
   }
 }
 

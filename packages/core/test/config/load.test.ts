@@ -78,7 +78,8 @@ describe("FW-CFG-01 notations", () => {
   });
 
   test("FW-CFG-01 the root must be an object", async () => {
-    for (const text of ["", "[]", "text", "5", "null"])
+    expect(await lines("\n")).toEqual(["test: it is empty; `sinks init` prints a starter configuration"]);
+    for (const text of ["[]", "text", "5", "null"])
       expect(await lines(text)).toEqual(["configuration: wrong type; expected an object with sections at the root"]);
   });
 

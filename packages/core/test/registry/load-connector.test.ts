@@ -63,16 +63,29 @@ test("FW-REG-04 --project names the project; a folder without package.json is re
 });
 
 test.each([
-  ["file", "@sinks/file"],
   ["postgres", "@sinks/postgres"],
   ["redis", "@sinks/redis"],
   ["mongo", "@sinks/mongo"],
-])("FW-REG-06 the known connector %s that is not installed is one line that names its package", async (name, packageName) => {
+])(
+  "FW-REG-06 the connector %s without a release is one line that names its package, until that is installed",
+  async (name, packageName) => {
+    using project = fakeProject();
+    project.write("app/package.json", { name: "app" });
+    expect(await failure(() => loadConnector(name, closed, searchIn(project)))).toEqual({
+      code: "not_supported",
+      message: `sink.type: the connector ${name} is planned and not part of this release; it will be ${packageName}; \`sinks connectors list\` shows those that can be used`,
+    });
+    project.offer(`app/node_modules/${packageName}`, packageName, { [name]: `./${name}` });
+    expect((await loadConnector(name, closed, searchIn(project))).name).toBe(name);
+  },
+);
+
+test("FW-REG-06 a released connector that is not installed is one line that names its package", async () => {
   using project = fakeProject();
   project.write("app/package.json", { name: "app" });
-  expect(await failure(() => loadConnector(name, closed, searchIn(project)))).toEqual({
+  expect(await failure(() => loadConnector("file", closed, searchIn(project)))).toEqual({
     code: "connector_not_installed",
-    message: `sink.type: the connector ${name} is not installed; add its package: npm install ${packageName}`,
+    message: "sink.type: the connector file is not installed; add its package: npm install @sinks/file",
   });
 });
 

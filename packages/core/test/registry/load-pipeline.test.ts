@@ -45,12 +45,12 @@ test("FW-CFG-03 faults of the sections and of the sink come in one error", async
   ]);
 });
 
-test("FW-REG-06 FW-CFG-03 a connector that is not installed is told beside the other faults", async () => {
+test("FW-REG-06 FW-CFG-03 a connector without a release is told beside the other faults", async () => {
   using made = project();
   const found = await faultsOf(() => loadPipeline(request(made.folder, { delivery: { bach_size: 1 }, sink: { type: "redis" } })));
   expect(found.map(({ path: where, code }) => [where, code])).toEqual([
     ["delivery.bach_size", "configuration_invalid"],
-    ["sink.type", "connector_not_installed"],
+    ["sink.type", "not_supported"],
   ]);
 });
 
