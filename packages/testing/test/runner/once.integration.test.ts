@@ -63,7 +63,7 @@ describe.concurrent("FW-CLI-08 a run that ends by itself", () => {
     const sink = new RecordingSink({ outcome: ({ sequence }) => (sequence === 7 ? new PermanentSinkError("bad row") : null) });
     const summary = await runOnce(stage, sink);
     expect(summary).toMatchObject({ stored: 9, held: 1, complete: false });
-    expect(summary.reason).toBe("1 messages are held, the oldest at sequence 7");
+    expect(summary.reason).toBe("1 message is held, the oldest at sequence 7");
   });
 
   test("a pause ends it incomplete with the reason", async () => {
