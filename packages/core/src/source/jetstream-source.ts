@@ -10,6 +10,7 @@ import type { Confirmation } from "./confirmation.js";
 import { findConsumer, readStream } from "./consumer.js";
 import { EpochGuard } from "./epoch.js";
 import { type FetchFacts, FetchTrouble } from "./fetch-trouble.js";
+import { replaceHalfOpen } from "./half-open.js";
 import { type Link, pinTimeout, pullExpiry, reopenLink } from "./link.js";
 import { watchMaxDeliveries } from "./max-deliveries.js";
 import { pause } from "./pause.js";
@@ -329,6 +330,7 @@ export class JetStreamSource {
         const answered = this.#connected && (await this.#checkOnce());
         if (answered) wait = checkPauseMs.first;
         else {
+          if (this.#connected) await replaceHalfOpen(this.#link.connection, this.#telemetry, this.#closing.signal);
           await pause(wait, this.#closing.signal);
           wait = Math.min(2 * wait, checkPauseMs.last);
         }
