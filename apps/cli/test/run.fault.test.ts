@@ -36,7 +36,7 @@ test.each([
   cli.kill(signal);
   const { exitCode, stderr } = await cli.ended;
   expect(exitCode).toBe(expected);
-  expect(stderr).toContain("left_before_drained");
+  expect(stderr).toContain("left before drained");
 });
 
 test("FW-RUN-28 a write that never ends does not keep the process beyond shutdown_timeout_ms and abort_grace_ms", async () => {

@@ -114,7 +114,7 @@ export class Segments implements RecordWriter {
     const recovered = await recoverSegments({ files, processes, root, flush: options.fsync, nowMs, givenUp: this.#givenUp }, signal);
     for (const { name, cutBytes } of recovered) {
       this.#givenUp.delete(name);
-      telemetry.log("info", "segment_recovered", { segment: name, cut_bytes: cutBytes });
+      telemetry.log("info", "segment recovered", { segment: name, cut_bytes: cutBytes });
     }
     return recovered;
   }

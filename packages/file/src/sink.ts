@@ -105,7 +105,7 @@ class FileSinkInstance implements FileSink {
     try {
       const nowMs = Number(this.#services.nowNs() / 1_000_000n);
       const removed = await removeDeadTemporaries(files, processes, root.path, nowMs, context.signal);
-      if (removed > 0) context.telemetry.log("info", "temporaries_removed", { count: removed });
+      if (removed > 0) context.telemetry.log("info", "temporary files removed", { count: removed });
       await probeRoot(files, placer, root);
       await probeNames(files, root, fileExtension(this.#options));
       if (mode === "one_file_per_message") await probeLinks(files, placer, root);

@@ -294,7 +294,7 @@ test("FW-FILE-07 a segment that its own process gave up is recovered by it later
   broken = false;
   now += 61_000_000_000n;
   await sink.writeBatch(batch(5, 1), writeContext());
-  expect(telemetry.events.map(({ event }) => event)).toContain("segment_recovered");
+  expect(telemetry.events.map(({ event }) => event)).toContain("segment recovered");
   await sink.stop();
   expect((await readdir(folder.path)).filter((name) => name.endsWith(".lock"))).toEqual([]);
   expect(new Set(sequences(await readSegments(folder.path)))).toEqual(new Set([1, 2, 3, 4, 5]));
@@ -333,7 +333,7 @@ test.each(["none", "gzip"] as const)(
     await using opened = await openSink({ directory: folder.path, mode: "segments", compression });
     expect(await readdir(folder.path)).toEqual([name]);
     expect(await readFile(path.join(folder.path, name))).toEqual(whole);
-    expect(opened.telemetry.events.filter(({ event }) => event === "segment_recovered")).toHaveLength(1);
+    expect(opened.telemetry.events.filter(({ event }) => event === "segment recovered")).toHaveLength(1);
     const again = [1, 2, 3].map((sequence) => message(sequence, { n: sequence }, { deliveryCount: 2 }));
     expect(codes(await opened.sink.writeBatch(again, writeContext()))).toEqual(["stored", "stored", "stored"]);
     expect(await listFiles(folder.path)).toEqual([name]);

@@ -110,7 +110,7 @@ test("FW-FILE-01 start removes what dead processes left and says how much", asyn
   for (const name of [left, running]) await writeFile(path.join(folder.path, "events.a", name), "half");
   await using opened = await openSink({ directory: folder.path });
   expect(await readdir(path.join(folder.path, "events.a"))).toEqual([running]);
-  expect(opened.telemetry.events).toContainEqual({ event: "temporaries_removed", fields: { count: 1 } });
+  expect(opened.telemetry.events).toContainEqual({ event: "temporary files removed", fields: { count: 1 } });
 });
 
 test("FW-FILE-01 a file system without hard links is refused at start, and taken for segments", async () => {

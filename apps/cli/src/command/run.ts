@@ -47,7 +47,7 @@ async function runPipeline(host: Host, request: RunRequest, pipeline: Pipeline):
     directory: host.workingDirectory,
   });
   const { telemetry } = observation;
-  for (const notice of pipeline.notices) telemetry.log("warn", "notice", { notice });
+  for (const notice of pipeline.notices) telemetry.log("warn", notice);
   await using runner = createRunner({
     configuration: pipeline.configuration,
     createSink: () => pipeline.createSink(telemetry),
@@ -84,11 +84,11 @@ function supervise(host: Host, { configuration: { delivery } }: Pipeline, runner
   return superviseSignals(host, {
     leaveAfterMs: delivery.shutdown_timeout_ms + delivery.abort_grace_ms + leaveSlackMs,
     onResume() {
-      telemetry.log("info", "resume_requested", { signal: "SIGHUP" });
+      telemetry.log("info", "resume requested", { signal: "SIGHUP" });
       runner.resume();
     },
     onStopping: (signal) => telemetry.log("info", "stopping", { signal }),
-    onLeaving: (reason) => telemetry.log("error", "left_before_drained", { reason }),
+    onLeaving: (reason) => telemetry.log("error", "left before drained", { reason }),
   });
 }
 
