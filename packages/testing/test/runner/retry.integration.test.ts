@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/eventually.js";
 import type { NatsServer } from "../../src/service/nats-server.js";
 import { startNats } from "../../src/service/start-nats.js";
+import { green, red } from "./support/health.js";
 import { runOnce, startPipeline } from "./support/pipeline.js";
 import { RecordingSink } from "./support/recording-sink.js";
 import { Stage } from "./support/stage.js";
@@ -238,19 +239,33 @@ describe.concurrent("FW-RUN-19 outages", () => {
     });
   }
 
-  test("FW-ERR-01 a refused login: secrets are resolved again with a fresh sink, nothing is dead-lettered", async () => {
+  test("FW-ERR-01 a refused login: a fresh sink with the secrets of that moment, until one is taken; nothing is dead-lettered", async () => {
     await using stage = await Stage.open(nats.url, { deadLetters: true });
     await stage.fill(10);
+    const environment = { PASSWORD: "old" };
+    const logins: string[] = [];
     const sink: RecordingSink = new RecordingSink({
-      outcome: () => (sink.started < 3 ? new CredentialsError("token expired") : null),
+      outcome: () => (logins.at(-1) === "new" ? null : new CredentialsError("token expired")),
     });
-    await using pipeline = await startPipeline(stage, sink, { delivery: { max_retries: 0 } });
+    // As an application does it: a sink keeps the secret of the moment in which it was made.
+    const create = () => {
+      logins.push(environment.PASSWORD);
+      return sink.create();
+    };
+    await using pipeline = await startPipeline(stage, { create }, { delivery: { max_retries: 0 } });
+    await eventually(() => sink.started >= 3, { deadlineMs: 10_000, what: "two fresh sinks" });
+    await red(pipeline, "destination_unavailable");
+    expect(sink.stored).toEqual([]);
+    environment.PASSWORD = "new";
     const info = await stage.settled();
-    expect(sink.started).toBe(3);
-    expect(sink.stopped).toBe(2);
+    expect(logins.filter((login) => login === "new")).toHaveLength(1);
+    expect(sink.started).toBe(logins.length);
+    expect(sink.stopped).toBe(logins.length - 1);
+    expect(sink.stored).toHaveLength(10);
     expect(info.delivered.consumer_seq).toBe(10);
     expect(await stage.deadLetters()).toEqual([]);
-    await eventually(() => pipeline.runner.status().healthy, { deadlineMs: 5000, what: "green health" });
+    await green(pipeline);
+    expect(pipeline.runner.status()).toMatchObject({ retried: 0 });
   });
 
   test("ordered lanes keep their order through an outage", async () => {

@@ -1,4 +1,4 @@
-import { ConfigurationError, DestinationUnavailableError, isErrorKind, PermanentSinkError } from "@sinks/core";
+import { ConfigurationError, CredentialsError, DestinationUnavailableError, isErrorKind, PermanentSinkError } from "@sinks/core";
 import { createRunner } from "@sinks/core/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/eventually.js";
@@ -261,6 +261,50 @@ describe.concurrent("FW-RUN-32 what start waits for", () => {
     const sink = new RecordingSink();
     await using pipeline = await startPipeline(stage, sink, { nats: { user: "app", password_env: "PASSWORD" } }, { environment });
     expect(pipeline.runner.status()).toMatchObject({ state: "running", healthy: true });
+  });
+
+  test("a destination that refuses the login is asked once more with the secrets read anew, then it is a configuration error", async () => {
+    await using stage = await Stage.open(nats.url);
+    await using wire = await startWire(nats.port);
+    await stage.fill(1);
+    const logins: string[] = [];
+    const sink = new RecordingSink({ start: () => Promise.reject(new CredentialsError("password authentication failed")) });
+    const create = () => {
+      logins.push(`login ${logins.length + 1}`);
+      return sink.create();
+    };
+    const { runner } = buildRunner(stage, { create }, overWire(wire));
+    const failure = await failureOf(runner.start());
+    expect(failure).toMatchObject({
+      name: "ConfigurationError",
+      code: "credentials_refused",
+      message: "sink recording: password authentication failed",
+    });
+    expect(logins).toEqual(["login 1", "login 2"]);
+    expect(sink).toMatchObject({ started: 0, stopped: 2 });
+    expect(wire.pulls()).toEqual([]);
+    expect(runner.status().state).toBe("stopped");
+  });
+
+  test("a destination's login that was rotated between two reads is taken, and the first sink is stopped", async () => {
+    await using stage = await Stage.open(nats.url);
+    await stage.fill(3);
+    const passwords = ["old", "new", "newer"];
+    let login: string | undefined;
+    const sink = new RecordingSink({
+      start: () => {
+        if (login !== "new") throw new CredentialsError("password authentication failed");
+      },
+    });
+    const create = () => {
+      login = passwords.shift();
+      return sink.create();
+    };
+    await using pipeline = await startPipeline(stage, { create });
+    await stage.settled();
+    expect(sink).toMatchObject({ started: 1, stopped: 1 });
+    expect(passwords).toEqual(["newer"]);
+    expect(pipeline.runner.status()).toMatchObject({ state: "running", healthy: true, stored: 3 });
   });
 
   test("a destination that is away at start is waited for, with a fresh sink each time", async () => {

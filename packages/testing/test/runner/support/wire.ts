@@ -93,3 +93,19 @@ export function watchAcks(wire: Wire, isDurable: (sequence: number) => boolean):
   };
   return early;
 }
+
+/**
+ * Sequences whose dead letter the server has confirmed, as the confirmations pass on their way to the runner. Takes over
+ * `dropToClient`.
+ */
+export function watchDeadLetters(wire: Wire, subject: string): ReadonlySet<number> {
+  const confirmed = new Set<number>();
+  wire.dropToClient = (frame) => {
+    // What answers a publication says which stream holds it, under which sequence.
+    if (frame.subject === null || !/^\{"stream":.*"seq":\s*\d/.test(frame.payload.toString("utf8"))) return false;
+    const published = wire.sent.find((sent) => sent.subject === subject && sent.reply === frame.subject);
+    if (published !== undefined) confirmed.add(Number((JSON.parse(published.text) as { stream_sequence: number }).stream_sequence));
+    return false;
+  };
+  return confirmed;
+}
