@@ -44,10 +44,11 @@ export class AckedFloor {
     if (this.#acked.size > this.#remembered) this.#acked.clear();
   }
 
-  /** Another consumer begins to count anew; what is behind in the stream stays behind. */
-  reset(): void {
+  /** Another consumer begins to count anew. What is behind in the stream stays behind, unless the stream is another one, too. */
+  reset(sameStream: boolean): void {
     this.#acked.clear();
     this.#consumer = 0;
+    if (!sameStream) this.#stream = 0;
   }
 
   #advance(): void {

@@ -80,6 +80,7 @@ export function assemble(input: AssembleInput): Running {
   // Every batch that waits for its confirmation listens; there may be many, and all end with it.
   setMaxListeners(0, leaving.signal);
   const ackedFloor = configuration.delivery.on_consumer_missing === "recreate" ? new AckedFloor() : null;
+  let streamCreatedAt = link.bound.stream?.created ?? null;
   const see = (consumer: ConsumerState): boolean => {
     ackedFloor?.see(consumer.ack_floor);
     adoptConsumer(settings, configuration, consumer);
@@ -108,7 +109,8 @@ export function assemble(input: AssembleInput): Running {
       pinned: () => pipeline.redeliveries.begin(),
       missing: input.missing,
       epochChanged: (epoch) => {
-        ackedFloor?.reset();
+        ackedFloor?.reset(epoch.streamCreatedAt === streamCreatedAt);
+        streamCreatedAt = epoch.streamCreatedAt;
         recovery.reset();
         pipeline.beginEpoch(epoch);
       },

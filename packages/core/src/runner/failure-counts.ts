@@ -10,6 +10,8 @@ export function countFailure(telemetry: Telemetry, outcome: SinkError, rejection
   telemetry.count("messages_failed_total");
   if (outcome === rejection) {
     if (isErrorKind(outcome, "SizePolicyViolationError")) telemetry.count("size_policy_messages_rejected_total", 1, outcome.code);
+    // Given up by the server, not by a gate: counted where that was told.
+    else if (isErrorKind(outcome, "RetryExhaustedError")) return;
     else if (outcome.code === "gate_failed") telemetry.count("size_policy_evaluation_errors_total");
     else telemetry.count("message_normalization_errors_total", 1, outcome.code);
     return;

@@ -104,11 +104,14 @@ export class Flight {
     return count;
   }
 
-  /** Sequence of the oldest held message; null without one. */
+  /** Lowest sequence of a held message; null without one. */
   get oldestHeld(): SequenceNumber | null {
-    if (this.#held === 0) return null;
-    for (const entry of this.#entries.values()) if (entry.state === "held") return entry.sequence;
-    return null;
+    let oldest: SequenceNumber | null = null;
+    if (this.#held === 0) return oldest;
+    for (const { state, sequence } of this.#entries.values()) {
+      if (state === "held" && (oldest === null || sequence < oldest)) oldest = sequence;
+    }
+    return oldest;
   }
 
   /** Time since the oldest entry came, held ones included; 0 without one. */

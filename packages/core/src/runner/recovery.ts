@@ -1,6 +1,6 @@
 import { hasLookup } from "../connector/abilities.js";
 import type { Sink } from "../connector/sink.js";
-import { RetryExhaustedError, type SinkError } from "../error/errors.js";
+import { isErrorKind, RetryExhaustedError, type SinkError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import { pause } from "../source/pause.js";
 import { nextSequence, type SequenceNumber } from "../source/sequence.js";
@@ -11,7 +11,7 @@ import type { Flight, FlightEntry } from "./flight.js";
 /** What recovery works on. */
 export interface RecoveryParts {
   readonly flight: Flight;
-  readonly stored: Pick<StoredMessages, "read">;
+  readonly stored: Pick<StoredMessages, "find">;
   readonly sink: () => Sink;
   readonly telemetry: Telemetry;
   /** Makes an entry of a stored message that is not in the flight. */
@@ -43,6 +43,8 @@ interface RecoveryJob {
 
 const atOnce = 64;
 const roomWaitMs = 50;
+/** Pause before a server or a destination that did not answer is asked again. */
+const askAgainMs = 500;
 
 /**
  * Messages that have used up their deliveries: the server keeps them and never sends them again, so without this nobody would
@@ -141,10 +143,10 @@ export class Recovery {
   }
 
   async #recover(sequences: readonly SequenceNumber[], certain: boolean, generation: number): Promise<void> {
-    const { flight, stored, wanted, entryOf, signal, room } = this.#parts;
+    const { flight, wanted, entryOf, signal, room } = this.#parts;
     while (flight.messages > 0 && flight.messages + sequences.length > room() && !signal.aborted) await pause(roomWaitMs, signal);
-    const messages = await Promise.all(sequences.map((sequence) => stored.read(sequence)));
-    if (signal.aborted || generation !== this.#generation) return;
+    const messages = await Promise.all(sequences.map((sequence) => this.#find(sequence, generation)));
+    if (this.#isOver(generation)) return;
     // What left the stream is none of ours any more, and what came meanwhile is in good hands.
     const left = messages.filter((message) => message !== null && wanted(message.subject)) as StoredMessage[];
     const entries = left.filter(({ seq }) => flight.get(seq) === undefined).map(entryOf);
@@ -152,9 +154,9 @@ export class Recovery {
   }
 
   async #settle(entries: readonly FlightEntry[], certain: boolean, generation: number): Promise<void> {
-    const { telemetry, admit, acknowledge, flight, signal, ordered } = this.#parts;
-    const there = await this.#lookup(entries);
-    if (signal.aborted || generation !== this.#generation) return;
+    const { telemetry, admit, acknowledge, flight, ordered } = this.#parts;
+    const there = await this.#lookup(entries, generation);
+    if (this.#isOver(generation)) return;
     const known = entries.filter((_, index) => there?.[index] === true);
     if (known.length > 0) void acknowledge(known);
     for (const [index, entry] of entries.entries()) {
@@ -165,18 +167,39 @@ export class Recovery {
     }
   }
 
-  /** Which of them the destination has; null when it cannot say. */
-  async #lookup(entries: readonly FlightEntry[]): Promise<readonly boolean[] | null> {
-    const { sink, signal, telemetry } = this.#parts;
-    const current = sink();
-    if (!hasLookup(current)) return null;
-    try {
-      const envelopes = entries.flatMap(({ envelope }) => (envelope === null ? [] : [envelope]));
-      return await current.lookup(envelopes, signal);
-    } catch (error) {
-      telemetry.log("warn", "stranded messages could not be looked up", { code: toSinkError(error).code });
-      return null;
+  /** Only the server's word that a message is gone counts as gone: without an answer it is asked again. */
+  async #find(sequence: SequenceNumber, generation: number): Promise<StoredMessage | null> {
+    while (!this.#isOver(generation)) {
+      try {
+        return await this.#parts.stored.find(sequence);
+      } catch {
+        await pause(askAgainMs, this.#parts.signal);
+      }
     }
+    return null;
+  }
+
+  /** Which of them the destination has; null when it cannot say. A destination that is away is asked again. */
+  async #lookup(entries: readonly FlightEntry[], generation: number): Promise<readonly boolean[] | null> {
+    const { sink, signal, telemetry } = this.#parts;
+    const envelopes = entries.flatMap(({ envelope }) => (envelope === null ? [] : [envelope]));
+    while (!this.#isOver(generation)) {
+      const current = sink();
+      if (!hasLookup(current)) return null;
+      try {
+        return await current.lookup(envelopes, signal);
+      } catch (thrown) {
+        const error = toSinkError(thrown);
+        telemetry.log("warn", "stranded messages could not be looked up", { code: error.code });
+        if (isErrorKind(error, "PermanentSinkError")) return null;
+        await pause(askAgainMs, signal);
+      }
+    }
+    return null;
+  }
+
+  #isOver(generation: number): boolean {
+    return this.#parts.signal.aborted || generation !== this.#generation;
   }
 }
 

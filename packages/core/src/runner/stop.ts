@@ -16,8 +16,6 @@ export interface StoppingParts {
 
 const lookMs = 5;
 const unpinMs = 1000;
-/** Time a stop waits for a server that takes no acks, when nothing but acks is left to do. */
-const settleWaitMs = 3000;
 
 /**
  * Stops in phases (FW-RUN-28): no new pull; what was received is written and settled; at half of the time no write begins any
@@ -57,7 +55,7 @@ export async function stopPipeline(parts: StoppingParts, clock: Clock, telemetry
       break;
     }
     if (aborted && pipeline.onlySettles) break;
-    if (!source.maySettle && pipeline.onlySettles && now >= at(settleWaitMs)) {
+    if (!source.maySettle && pipeline.onlySettles && now >= at(settings.shutdownMs / 2)) {
       telemetry.log("warn", "leaving with acks that cannot be sent; stored messages are delivered again");
       break;
     }

@@ -107,6 +107,7 @@ export function describeDrift(configuration: Configuration, group: string | null
   const faults = compareConsumer(statedConsumer(configuration, group, 0), consumer.config).map(
     ({ field, expected, actual }) => `${field} expected ${expected}, found ${actual}`,
   );
+  if (consumer.config.deliver_subject) faults.push("it is a push consumer now");
   if (consumer.config.max_deliver === 1 && !configuration.delivery.allow_single_delivery)
     faults.push("max_deliver 1 leaves no second delivery");
   return faults.length === 0 ? null : faults.join("; ");

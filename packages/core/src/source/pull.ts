@@ -179,6 +179,7 @@ export class Puller {
 
   /** Forgets every pull: the connection they were sent on is gone, and the server has dropped them with it. */
   abandon(): void {
+    this.#everHeard = false;
     this.#unheardSince = null;
     for (const pull of [...this.#pulls]) this.#close(pull);
   }

@@ -20,10 +20,15 @@ export class StoredMessages {
     this.#telemetry = telemetry;
   }
 
+  /** The message at a sequence; null when the stream has none there. Rejects when the server does not say. */
+  find(sequence: SequenceNumber): Promise<StoredMessage | null> {
+    return this.#link().manager.streams.getMessage(this.#stream, { seq: Number(sequence) });
+  }
+
   /** The message at a sequence; null when it cannot be read, now or ever. */
   async read(sequence: SequenceNumber): Promise<StoredMessage | null> {
     try {
-      return await this.#link().manager.streams.getMessage(this.#stream, { seq: Number(sequence) });
+      return await this.find(sequence);
     } catch (error) {
       this.#telemetry.log("debug", "message not read from the stream", { error: describeApiFault(error) });
       return null;

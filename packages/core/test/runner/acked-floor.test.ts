@@ -30,10 +30,20 @@ describe("the acked floor", () => {
   test("FW-RUN-05 another consumer counts anew, and what is behind stays behind", () => {
     const floor = new AckedFloor();
     floor.see({ consumer_seq: 5, stream_seq: 50 });
-    floor.reset();
+    floor.reset(true);
     floor.see({ consumer_seq: 0, stream_seq: 50 });
     floor.add([acked(1, 51)]);
     expect(floor.sequence).toBe(51);
+  });
+
+  test("FW-RUN-05 another stream has nothing behind", () => {
+    const floor = new AckedFloor();
+    floor.see({ consumer_seq: 5, stream_seq: 1_000_000 });
+    floor.reset(false);
+    expect(floor.sequence).toBe(0);
+    floor.see({ consumer_seq: 0, stream_seq: 0 });
+    floor.add([acked(1, 1)]);
+    expect(floor.sequence).toBe(1);
   });
 
   test("FW-RUN-38 acks beyond a held message do not pile up; the floor goes on with the server's", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Envelope } from "../../src/envelope/envelope.js";
+import { DestinationUnavailableError, PermanentSinkError } from "../../src/error/errors.js";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { Recovery, type RecoveryParts } from "../../src/runner/recovery.js";
 import type { StoredMessage } from "../../src/source/stored-messages.js";
@@ -14,6 +15,8 @@ class Recovering {
   readonly flight = new Flight();
   readonly leaving = new AbortController();
   readonly recovery: Recovery;
+  /** Sequences whose first reading is not answered. */
+  readonly silent = new Set<number>();
   /** Resolves reads by hand when set. */
   gate: Promise<void> | null = null;
 
@@ -23,8 +26,9 @@ class Recovering {
     this.recovery = new Recovery({
       flight: this.flight,
       stored: {
-        read: async (sequence) => {
+        find: async (sequence) => {
           await this.gate;
+          if (this.silent.delete(Number(sequence))) throw new Error("timeout");
           return stream.includes(Number(sequence)) ? ({ seq: Number(sequence), subject: "events.a" } as StoredMessage) : null;
         },
       },
@@ -122,6 +126,33 @@ describe("FW-RUN-21 the range of a start", () => {
     expect([run.admitted, run.acknowledged]).toEqual([[], []]);
   });
 
+  test("a server that does not answer is asked again: no answer is not an answer", async () => {
+    const run = new Recovering(upTo(3), () => false);
+    run.silent.add(2);
+    run.recovery.begin({ after: 0, last: 3 });
+    run.recovery.see(0);
+    await expect.poll(() => run.admitted.length, { timeout: 5000 }).toBe(3);
+  });
+
+  test("FW-RUN-19 a destination that is away is asked again before anything is called lost, in an order as well", async () => {
+    let away = true;
+    const run = new Recovering(
+      upTo(2),
+      () => {
+        if (away) throw new DestinationUnavailableError("connection refused");
+        return true;
+      },
+      { ordered: true },
+    );
+    run.recovery.begin({ after: 0, last: 2 });
+    run.recovery.see(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([run.admitted, run.acknowledged, run.recovery.pending]).toEqual([[], [], true]);
+    away = false;
+    await expect.poll(() => run.acknowledged, { timeout: 5000 }).toEqual([1, 2]);
+    expect(run.admitted).toEqual([]);
+  });
+
   test("without a delivery limit is none", () => {
     const { recovery } = new Recovering(upTo(2), null);
     recovery.begin(null);
@@ -152,9 +183,9 @@ describe("FW-RUN-21 the server's advisory", () => {
     expect(run.admitted.map(({ sequence }) => sequence)).toEqual([1, 2, 5]);
   });
 
-  test("a failed lookup dead-letters it all the same", async () => {
+  test("a lookup that can never answer dead-letters it all the same", async () => {
     const run = new Recovering([1], () => {
-      throw new Error("away");
+      throw new PermanentSinkError("no such column");
     });
     run.recovery.reached(1);
     await run.rest();
