@@ -225,8 +225,9 @@ describe.concurrent("FW-DLQ-06 many at a time", () => {
     await using _pipeline = pipeline;
     await stage.settled();
     await stage.manager.streams.delete(`${stage.name}_DEAD`);
-    const failed = await stage.publish("a", "x");
+    const failed = 11;
     sink.plan.outcome = ({ sequence }) => (sequence === failed ? new PermanentSinkError("bad row") : null);
+    expect(await stage.publish("a", "x")).toBe(failed);
     await eventually(() => pipeline.telemetry.counter("dlq_errors_total") >= 3, { deadlineMs: 20_000, what: "failed publishes" });
     const from = performance.now();
     await stage.fill(5);

@@ -63,12 +63,12 @@ describe.concurrent("what a stream may hold", () => {
     expect(sink.stored.toSorted((a, b) => a.sequence - b.sequence).map(({ text }) => text)).toEqual(bodies);
   });
 
-  test("a poison whose dead letter is larger than the server takes is not lost: it is held, and the rest goes on", async () => {
+  test("a poison whose dead letter is larger than the server takes and may not be cut is not lost: it is held, and the rest goes on", async () => {
     await using stage = await Stage.open(nats.url, { deadLetters: true });
     await stage.publish("a", "x".repeat(1_000_000));
     await stage.fill(3);
     const sink = new RecordingSink({ outcome: ({ sequence }) => (sequence === 1 ? new PermanentSinkError("bad row") : null) });
-    await using pipeline = await startPipeline(stage, sink);
+    await using pipeline = await startPipeline(stage, sink, { dead_letter: { oversize: "hold", format: "raw", max_bytes: 100_000 } });
     await eventually(() => pipeline.runner.status().held === 1, { deadlineMs: 15_000, what: "the message to be held" });
     await eventually(() => sink.distinct === 3, { deadlineMs: 5000, what: "the rest" });
     await eventually(async () => (await stage.consumerInfo()).num_ack_pending === 1, { deadlineMs: 5000, what: "the rest acknowledged" });
