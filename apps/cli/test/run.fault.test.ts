@@ -45,7 +45,8 @@ test("FW-RUN-28 a write that never ends does not keep the process beyond shutdow
   await using _cli = cli;
   const asked = performance.now();
   cli.kill("SIGTERM");
-  await cli.ended;
+  const { exitCode, stderr } = await cli.ended;
+  expect(exitCode, stderr).toBe(1);
   expect(performance.now() - asked).toBeLessThan(500 + 300 + 1000 + 3000);
   expect((await job.manager.consumers.info(job.stream, "sink")).num_ack_pending).toBe(1);
 });

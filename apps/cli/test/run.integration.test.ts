@@ -171,6 +171,14 @@ describe("what stops a start", () => {
     expect(stderr).toMatch(/^sinks: nats\.consumer: /m);
   });
 
+  test("FW-RUN-32, FW-CLI-02 a destination that refuses the login is exit 2", async () => {
+    await using job = await pipelineCase(nats);
+    const { exitCode, stderr } = await job.run("run", await job.configure({ sink: { type: "probe", start: "credentials" }, plugins }));
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^sinks: sink probe: /m);
+    expect(stderr).not.toContain("hunter2");
+  });
+
   test("FW-RUN-32, FW-CLI-02 a server that stays unreachable is exit 1 after start_timeout_ms", async () => {
     await using job = await pipelineCase(nats);
     const config = await job.configure({ nats: { url: `nats://127.0.0.1:${await freePort()}` }, delivery: { start_timeout_ms: 300 } });

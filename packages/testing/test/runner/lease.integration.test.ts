@@ -1,9 +1,10 @@
-import { TemporarySinkError } from "@sinks/core";
+import { DestinationUnavailableError, TemporarySinkError } from "@sinks/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/eventually.js";
 import type { NatsServer } from "../../src/service/nats-server.js";
 import { startNats } from "../../src/service/start-nats.js";
 import { aborted, closedGate } from "./support/gate.js";
+import { red } from "./support/health.js";
 import { startPipeline } from "./support/pipeline.js";
 import { RecordingSink, type Write } from "./support/recording-sink.js";
 import { Stage } from "./support/stage.js";
@@ -204,6 +205,50 @@ describe.concurrent("FW-RUN-16 limits of a lease", () => {
     // The late success is a duplicate that nobody acknowledges a second time.
     expect(sink.stored).toHaveLength(6);
     expect(wire.verbs("ack")).toHaveLength(before);
+  });
+
+  test("FW-RUN-38 an open breaker is no write: what waits is leased beyond max_lease_ms, a write that is longer is aborted all the same", async () => {
+    await using stage = await Stage.open(nats.url);
+    await using wire = await startWire(nats.port);
+    await stage.fill(6);
+    let away = true;
+    const sink = new RecordingSink({
+      during: async (write, signal) => {
+        // One write hangs from before the outage on; its neighbour finds the destination away.
+        if (write.number === 1) await aborted(signal).catch(() => Promise.reject(new TemporarySinkError("given up")));
+        if (away) throw new DestinationUnavailableError("connection refused");
+      },
+    });
+    const sections = {
+      consumer_management: { ack_wait_seconds: 1 },
+      delivery: { batch_size: 3, max_in_flight_batches: 2, max_messages_in_flight: 6, in_progress: { max_lease_ms: 500 } },
+    };
+    await using pipeline = await startPipeline(stage, sink, overWire(wire, sections));
+    await red(pipeline, "destination_unavailable");
+    const openedAt = performance.now();
+    await eventually(() => sink.writes[0]?.aborted === true, { deadlineMs: 5000, what: "the long write to be aborted" });
+    const { startedAt = 0, endedAt } = sink.writes[0] ?? {};
+    expect((endedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(495);
+    expect((endedAt ?? 0) - startedAt).toBeLessThan(2000);
+    // Five times the lease of a write and more than twice that of the server.
+    await until(openedAt + 2500);
+    expect(pipeline.runner.status().reasons.join()).toContain("destination_unavailable");
+    expect(sink.stored).toEqual([]);
+    for (const sequence of sink.writes[1]?.sequences ?? []) {
+      expect(wire.verbs("working").some((beat) => beat.sequence === sequence && beat.at > openedAt + 1500)).toBe(true);
+      expect(wire.verbs("nak").some((nak) => nak.sequence === sequence)).toBe(false);
+    }
+    away = false;
+    await stage.settled();
+    expect(sink.missing(6)).toEqual([]);
+    for (const sequence of sink.writes[1]?.sequences ?? []) {
+      expect(
+        wire
+          .verbs("ack")
+          .filter((ack) => ack.sequence === sequence)
+          .map(({ deliveryCount }) => deliveryCount),
+      ).toEqual([1]);
+    }
   });
 
   test("FW-RUN-38 messages in hold and under an open breaker are leased beyond max_lease_ms", async () => {

@@ -101,7 +101,11 @@ describe.concurrent("FW-RUN-06 logins and rights that change under way", () => {
     await eventually(async () => (await stage.consumerInfo()).num_waiting > 0, { deadlineMs: 10_000, what: "an open pull" });
     await nats.reload(user('"$JS.ACK.>", "$JS.API.STREAM.INFO.>"'));
     await stage.fill(10);
-    await eventually(() => pipeline.runner.status().reasons.length > 0, { deadlineMs: 5000, what: "red health" });
+    await eventually(() => sink.stored.length > 0, { deadlineMs: 10_000, what: "the first to be stored", intervalMs: 5 });
+    const storedAt = sink.stored[0]?.at ?? 0;
+    await red(pipeline, "unverified");
+    // Doubt begins when an ack stays unconfirmed; a heartbeat of these pulls comes every 250 ms. A second for a busy machine.
+    expect(performance.now() - storedAt).toBeLessThan(300 + 2 * 250 + 1000);
     await eventually(() => sink.distinct === 10, { deadlineMs: 10_000, what: "all to be stored" });
     expect((await stage.consumerInfo()).ack_floor.stream_seq).toBe(0);
     await nats.reload(user('"nothing"'));

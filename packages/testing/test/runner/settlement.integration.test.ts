@@ -1,3 +1,4 @@
+import { PermanentSinkError } from "@sinks/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/eventually.js";
 import type { NatsServer } from "../../src/service/nats-server.js";
@@ -189,4 +190,40 @@ describe.concurrent("FW-RUN-25 a connection lost between write and ack", () => {
     expect(sink.stored).toHaveLength(4);
     expect(pipeline.telemetry.counter("unconfirmed_acks_total")).toBe(4);
   });
+});
+
+describe.concurrent("FW-RUN-27 FW-OBS-02 what stays unconfirmed", () => {
+  for (const [verb, poisoned] of [
+    ["+ACK", false],
+    ["+TERM", true],
+  ] as const) {
+    test(`${verb} without an answer, three times: counted as an error, left to redelivery, and confirmed for the next delivery`, async () => {
+      await using stage = await Stage.open(nats.url, { deadLetters: true });
+      await using wire = await startWire(nats.port);
+      await stage.fill(1);
+      let lost = 0;
+      wire.dropToServer = (frame) => {
+        if (lost === 3 || frame.payload.toString("latin1") !== verb) return false;
+        lost += 1;
+        return true;
+      };
+      const sink = new RecordingSink({ outcome: () => (poisoned ? new PermanentSinkError("bad row") : null) });
+      const sections = {
+        consumer_management: { ack_wait_seconds: 1 },
+        delivery: { ack_confirmation: { timeout_ms: 150 } },
+        dead_letter: { ack_term_after_publish: true },
+      };
+      await using pipeline = await startPipeline(stage, sink, overWire(wire, sections));
+      await stage.settled();
+      const counted = () => pipeline.telemetry.counter(poisoned ? "messages_terminated_total" : "messages_acked_total");
+      await eventually(() => counted() === 1, { deadlineMs: 5000, what: "the confirmation to be counted" });
+      expect(lost).toBe(3);
+      expect(pipeline.telemetry.counter("unconfirmed_acks_total")).toBe(3);
+      expect(pipeline.telemetry.counter("ack_errors_total")).toBe(poisoned ? 0 : 1);
+      expect(pipeline.telemetry.counter("term_errors_total")).toBe(poisoned ? 1 : 0);
+      expect(wire.verbs(poisoned ? "term" : "ack").map(({ sequence, deliveryCount }) => [sequence, deliveryCount])).toEqual([[1, 2]]);
+      expect(await stage.deadLetters()).toHaveLength(poisoned ? 1 : 0);
+      expect(sink.copies(1)).toBe(poisoned ? 0 : 2);
+    });
+  }
 });
