@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { metricsDocument } from "../telemetry/metric-document.js";
 import type { Telemetry } from "../telemetry/port.js";
@@ -50,7 +50,8 @@ export class StatusFile implements AsyncDisposable {
     const { file, telemetry } = this.#options;
     const beside = `${file}.tmp`;
     try {
-      await mkdir(dirname(file), { recursive: true });
+      await refuseSpecial(file);
+      await makeFolder(dirname(file));
       await writeFile(beside, this.#text(), { mode: 0o600 });
       await rename(beside, file);
       this.#failed = false;
@@ -74,6 +75,27 @@ export class StatusFile implements AsyncDisposable {
       ...(source.store === null ? {} : metricsDocument(source.store, statusReadings(status, source.store.lastSuccessNs))),
     })}\n`;
   }
+}
+
+/** Each step is tried twice at most: the recursive form of Node never ends where a file system has no folders to give. */
+async function makeFolder(folder: string): Promise<void> {
+  const make = (): Promise<unknown> =>
+    mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(folder) === folder) throw error;
+    await makeFolder(dirname(folder));
+    await make();
+  }
+}
+
+/** A device, a pipe or a folder is never replaced by a file. */
+async function refuseSpecial(file: string): Promise<void> {
+  const there = await lstat(file).catch(() => null);
+  if (there !== null && !there.isFile()) throw Object.assign(new Error("not a regular file"), { code: "EINVAL" });
 }
 
 function codeOf(error: unknown): string {

@@ -129,6 +129,12 @@ async function createConsumer(manager: JetStreamManager, stream: string, config:
   } catch (error) {
     const fault = apiFault(error);
     if (fault === "consumer_exists") return manager.consumers.info(stream, config.name as string);
+    if (fault === "permission") {
+      throw new ConfigurationError(
+        `nats.consumer: the login may not create consumer "${config.name}"; grant it, or create the consumer and set consumer_management.mode to bind_only`,
+        { code: "credentials_refused", cause: error },
+      );
+    }
     if (fault !== "refused") throw error;
     throw new ConfigurationError(
       `consumer_management: the server refused to create consumer "${config.name}" (${describeApiFault(error)}); correct the settings it names`,

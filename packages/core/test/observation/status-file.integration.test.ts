@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -53,6 +53,25 @@ test("FW-OBS-06 a file that cannot be written is told once, counted each time, a
   await rm(blocker);
   await written[Symbol.asyncDispose]();
   expect(JSON.parse(await readFile(file, "utf8"))).not.toHaveProperty("counters");
+});
+
+test.runIf(process.platform === "linux")("FW-OBS-06 a place where no folder can be made ends as a failure, not never", async () => {
+  const telemetry = new RecordingTelemetry();
+  const source = { namespace: "n", store: null, status: () => statusOf() };
+  const written = new StatusFile({ file: "/proc/absent/deep/status.json", source, telemetry, nowNs, intervalMs: never });
+  await written[Symbol.asyncDispose]();
+  expect(telemetry.counted("observation_errors_total")).toBe(2);
+});
+
+test("FW-OBS-06 what is no ordinary file is not replaced by one", async () => {
+  const file = join(folder, "status.json");
+  await symlink(join(folder, "elsewhere"), file);
+  const telemetry = new RecordingTelemetry();
+  const source = { namespace: "n", store: null, status: () => statusOf() };
+  const written = new StatusFile({ file, source, telemetry, nowNs, intervalMs: never });
+  await written[Symbol.asyncDispose]();
+  expect((await lstat(file)).isSymbolicLink()).toBe(true);
+  expect(telemetry.counted("observation_errors_total")).toBe(2);
 });
 
 test("FW-OBS-01 an observation offers what is configured, from the program's folder, and keeps what the runner reports", async () => {
