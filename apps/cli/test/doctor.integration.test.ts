@@ -98,6 +98,38 @@ describe("sinks doctor", () => {
     expect([reconciling.bad, reconciling.of("consumer.drift")?.status]).toEqual([[], "warn"]);
   });
 
+  test("FW-CLI-06, FW-RUN-12 a pin that reconcile will add to the consumer is told", async () => {
+    await using job = await pipelineCase(nats);
+    const plain = await job.configure();
+    expect((await job.run("run", plain, "--once")).exitCode).toBe(0);
+    const ordered = await job.configure({ delivery: { ordering: "strict" } });
+    expect((await examined(job, ordered)).of("consumer.drift")?.status).toBe("pass");
+    const reconciling = await examined(job, ordered, "--set", "consumer_management.mode=reconcile");
+    expect(reconciling.of("consumer.drift")).toMatchObject({ status: "warn", message: /will change the consumer: priority_groups/ });
+  });
+
+  test("FW-CLI-06 in a domain the rights to grant are those of its API", async () => {
+    const denied = ["$JS.API.CONSUMER.MSG.NEXT.>", "$JS.API.STREAM.MSG.GET.>"];
+    await using own = await startNats({
+      config: `jetstream { domain: hub }\nno_auth_user: admin\nauthorization { users = [
+        { user: admin, password: admin },
+        { user: poor, password: poor, permissions: { publish: { deny: ${JSON.stringify(denied)} } } }
+      ] }`,
+    });
+    await using job = await pipelineCase(own);
+    const nats = { url: own.url, domain: "hub" };
+    expect((await job.run("run", await job.configure({ nats }), "--once")).exitCode).toBe(0);
+    const config = await job.configure({ nats: { ...nats, user: "poor", password: "poor" } });
+    const poor = await examined(job, config);
+    const [info, pull] = [`STREAM.MSG.GET.${job.stream}`, `CONSUMER.MSG.NEXT.${job.stream}.sink`];
+    const allowed = (request: string) => `$JS.hub.API.${request} (on servers of that domain: $JS.API.${request})`;
+    expect([poor.of("permission.info")?.status, poor.bad]).toEqual(["warn", ["permission.pull"]]);
+    expect(poor.of("permission.info")?.remedy).toBe(`allow publishing to ${allowed(info)}`);
+    expect(poor.of("permission.pull")?.remedy).toBe(`allow publishing to ${allowed(pull)}`);
+    const refused = await job.run("run", config, "--once");
+    expect([refused.exitCode, refused.stderr.includes(allowed(pull))], refused.stderr).toEqual([2, true]);
+  });
+
   test("FW-CLI-06 a dead-letter stream that is too small for the messages is a warning", async () => {
     await using job = await pipelineCase(nats);
     const { config: made } = await job.manager.streams.info(job.deadLetters.stream);

@@ -1,8 +1,10 @@
 import type { Configuration } from "../config/schema.js";
 import type { Check } from "../connector/preflight.js";
+import { apiPrefix } from "../source/connection.js";
 import type { ConsumerState, ServerFeatures } from "../source/consumer.js";
-import { compareConsumer, priorityGroup, statedConsumer } from "../source/consumer-settings.js";
+import { compareConsumer, missingPin, priorityGroup, statedConsumer } from "../source/consumer-settings.js";
 import type { Answer } from "../source/examination.js";
+import { requestSubject } from "../source/login-rights.js";
 import { failed, passed, skipped, warned } from "./finding.js";
 
 /** A lease shorter than this may be lost to a pause of the machine alone. */
@@ -13,7 +15,11 @@ export function consumerCheck({ nats, consumer_management: management, delivery 
   const id = "consumer";
   const name = `consumer "${nats.consumer}"`;
   if (consumer.kind === "denied")
-    return failed(id, `the login may not read ${name}`, `allow publishing to $JS.API.CONSUMER.INFO.${nats.stream}.${nats.consumer}`);
+    return failed(
+      id,
+      `the login may not read ${name}`,
+      `allow publishing to ${requestSubject(apiPrefix(nats), `CONSUMER.INFO.${nats.stream}.${nats.consumer}`)}`,
+    );
   if (consumer.kind === "silent") return failed(id, `the server does not answer for ${name} (${consumer.reason})`, "try again");
   if (consumer.kind === "missing") {
     return management.mode === "bind_only"
@@ -32,12 +38,13 @@ export function driftCheck(configuration: Configuration, features: ServerFeature
   const id = "consumer.drift";
   if (consumer.kind !== "answer") return skipped(id, "there is no consumer to compare");
   const stated = statedConsumer(configuration, priorityGroup(configuration, features.priorityGroups), 0);
-  const differences = compareConsumer(stated, consumer.value.config);
+  const reconciles = configuration.consumer_management.mode === "reconcile";
+  const pin = reconciles ? missingPin(stated, consumer.value.config) : [];
+  const differences = [...compareConsumer(stated, consumer.value.config), ...pin];
   if (differences.length === 0) return passed(id, "the consumer is as configured");
   const list = differences.map(({ field, expected, actual }) => `${field} expected ${expected}, found ${actual}`).join("; ");
   const mutable = differences.every((difference) => difference.mutable);
-  if (configuration.consumer_management.mode === "reconcile" && mutable)
-    return warned(id, `start will change the consumer: ${list}`, "nothing, when that is wanted");
+  if (reconciles && mutable) return warned(id, `start will change the consumer: ${list}`, "nothing, when that is wanted");
   return failed(
     id,
     `the consumer differs: ${list}`,

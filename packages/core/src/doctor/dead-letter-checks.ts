@@ -1,8 +1,10 @@
 import type { Configuration } from "../config/schema.js";
 import { subjectContains } from "../config/subject-grammar.js";
 import type { Check } from "../connector/preflight.js";
+import { deadLetterApiPrefix } from "../source/connection.js";
 import { filterSubjects } from "../source/consumer-settings.js";
 import type { Answer } from "../source/examination.js";
+import { requestSubject } from "../source/login-rights.js";
 import type { StreamState } from "../source/stream-audit.js";
 import { failed, passed, skipped, warned } from "./finding.js";
 
@@ -20,21 +22,18 @@ export function deadLetterCheck({ dead_letter: deadLetter }: Configuration): Che
 }
 
 /** A stream captures the subject, the expected one, and keeps what it takes (FW-DLQ-01, FW-DLQ-11). */
-export function deadLetterStreamCheck(
-  { dead_letter: deadLetter }: Configuration,
-  name: Answer<string>,
-  stream: Answer<StreamState>,
-): Check {
+export function deadLetterStreamCheck(configuration: Configuration, name: Answer<string>, stream: Answer<StreamState>): Check {
   const id = "dead_letter.stream";
-  const { subject, stream: expected } = deadLetter;
+  const { subject, stream: expected } = configuration.dead_letter;
+  const api = deadLetterApiPrefix(configuration);
   if (name.kind === "missing")
     return failed(id, `no stream captures "${subject}"`, "create a stream for it, or correct dead_letter.subject");
   if (name.kind !== "answer")
-    return skipped(id, "the login may not look up streams by subject", "allow publishing to $JS.API.STREAM.NAMES");
+    return skipped(id, "the login may not look up streams by subject", `allow publishing to ${requestSubject(api, "STREAM.NAMES")}`);
   if (expected !== null && expected !== name.value)
     return failed(id, `"${subject}" is captured by stream "${name.value}", not "${expected}"`, "correct dead_letter.stream or the streams");
   if (stream.kind !== "answer")
-    return skipped(id, `stream "${name.value}" cannot be read`, `allow publishing to $JS.API.STREAM.INFO.${name.value}`);
+    return skipped(id, `stream "${name.value}" cannot be read`, `allow publishing to ${requestSubject(api, `STREAM.INFO.${name.value}`)}`);
   const { retention, no_ack: unacknowledged, max_age: maximumAge } = stream.value.config;
   if (retention === "interest")
     return failed(id, `stream "${name.value}" keeps messages only while a consumer wants them`, "use retention limits");

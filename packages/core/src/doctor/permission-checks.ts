@@ -1,7 +1,9 @@
 import type { Configuration } from "../config/schema.js";
 import type { Check } from "../connector/preflight.js";
+import { apiPrefix } from "../source/connection.js";
 import type { ConsumerState } from "../source/consumer.js";
 import type { Answer, Examination } from "../source/examination.js";
+import { pullSubject, requestSubject, settlementSubjects } from "../source/login-rights.js";
 import { failed, passed, skipped, warned } from "./finding.js";
 
 /** What the login may do (FW-CLI-06); every probe is one that the server refuses or that means nothing. */
@@ -10,14 +12,14 @@ export async function permissionChecks(
   examination: Examination,
   hasConsumer: boolean,
 ): Promise<readonly Check[]> {
-  const { stream, consumer } = configuration.nats;
+  const { nats } = configuration;
   const { enabled, subject } = configuration.dead_letter;
   const checks: Check[] = [];
   if (hasConsumer) {
     const pull = await examination.mayPull();
-    checks.push(permission("permission.pull", pull, "ask for messages", `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`));
+    checks.push(permission("permission.pull", pull, "ask for messages", pullSubject(nats)));
     const settle = await examination.maySettle();
-    checks.push(permission("permission.ack", settle, "acknowledge messages", `$JS.ACK.${stream}.${consumer}.>`));
+    checks.push(permission("permission.ack", settle, "acknowledge messages", settlementSubjects(nats)));
   } else checks.push(skipped("permission.pull", "there is no consumer yet"), skipped("permission.ack", "there is no consumer yet"));
   const readable = await examination.mayReadMessages();
   checks.push(
@@ -26,7 +28,7 @@ export async function permissionChecks(
       : warned(
           "permission.info",
           "the login may not read single messages of the stream: held messages keep their bodies in memory, and verify cannot look",
-          `allow publishing to $JS.API.STREAM.MSG.GET.${stream}`,
+          `allow publishing to ${requestSubject(apiPrefix(nats), `STREAM.MSG.GET.${nats.stream}`)}`,
         ),
   );
   if (enabled && subject !== null)

@@ -1,8 +1,10 @@
 import type { Configuration } from "../config/schema.js";
 import { subjectContains, subjectsOverlap } from "../config/subject-grammar.js";
 import type { Check } from "../connector/preflight.js";
+import { apiPrefix } from "../source/connection.js";
 import { filterSubjects } from "../source/consumer-settings.js";
 import type { Answer } from "../source/examination.js";
+import { requestSubject } from "../source/login-rights.js";
 import type { StreamState } from "../source/stream-audit.js";
 import { failed, passed, skipped, warned } from "./finding.js";
 
@@ -16,7 +18,7 @@ export function streamCheck({ nats, idempotency }: Configuration, stream: Answer
       return failed(id, `there is no stream "${nats.stream}"`, "create it, or correct nats.stream");
     case "denied": {
       const message = `the login may not read stream "${nats.stream}", whose creation time is part of every key`;
-      const remedy = `allow publishing to $JS.API.STREAM.INFO.${nats.stream}`;
+      const remedy = `allow publishing to ${requestSubject(apiPrefix(nats), `STREAM.INFO.${nats.stream}`)}`;
       return idempotency.allow_unknown_incarnation ? warned(id, message, remedy) : failed(id, message, remedy);
     }
     case "silent":

@@ -97,7 +97,6 @@ class JetStreamRunner implements Runner {
         failed: (reason) => this.#fail(reason),
       });
       this.#state = "running";
-      this.#telemetry.log("info", "ready", { stream: this.#configuration.nats.stream, consumer: this.#configuration.nats.consumer });
     } catch (error) {
       this.#state = "stopped";
       if (this.#sink !== null) await stopQuietly(this.#sink, this.#telemetry, stopLimit(this.#configuration));
@@ -110,6 +109,8 @@ class JetStreamRunner implements Runner {
     const running = this.#running;
     if (running === null || this.#state !== "running") throw new SinksError(`a runner runs after its start; this one is ${this.#state}`);
     running.source.start();
+    // Said only now: a start alone pulls nothing.
+    this.#telemetry.log("info", "ready", { stream: this.#configuration.nats.stream, consumer: this.#configuration.nats.consumer });
     running.pipeline.changed();
     await this.#untilEnd(running, signal);
     await this.stop();

@@ -6,13 +6,27 @@ import { pause } from "../source/pause.js";
 import type { Telemetry } from "../telemetry/port.js";
 
 /**
- * Starts a sink, `limitMs` at most. One that hangs, or that does not look at its signal, has failed as if its destination
+ * Starts a sink, `limitMs` at most, `before` included, which is called first. One that hangs, or that does not look at its signal, has failed as if its destination
  * were away; it is for the caller to stop it.
  */
-export async function startWithin(sink: Sink, context: SinkContext, limitMs: number): Promise<void> {
+export async function startWithin(
+  sink: Sink,
+  context: SinkContext,
+  limitMs: number,
+  before?: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const givenUp = new AbortController();
   const ended = new AbortController();
-  const started = (async () => sink.start({ ...context, signal: AbortSignal.any([context.signal, givenUp.signal]) }))().then(() => true);
+  const signal = AbortSignal.any([context.signal, givenUp.signal]);
+  const started = (async () => {
+    if (before !== undefined) {
+      await before(signal);
+      // Nobody waits any more: a sink that starts now would be left running.
+      if (signal.aborted) throw new DestinationUnavailableError("the start was given up");
+    }
+    await sink.start({ ...context, signal });
+    return true;
+  })();
   const over = pause(limitMs, AbortSignal.any([context.signal, ended.signal])).then(() => false);
   try {
     if (await Promise.race([started, over])) return;

@@ -10,9 +10,11 @@ import { keepingFault, streamOfSubject } from "../source/publication.js";
 import type { Telemetry } from "../telemetry/port.js";
 import { backoffDelay } from "./backoff.js";
 import type { Clock } from "./clock.js";
+import { DestinationCheck } from "./destination-check.js";
 import { minimumPullBytes } from "./pipeline-settings.js";
 import { RepeatedWarning } from "./repeated-warning.js";
 import { startLimit, startWithin, stopLimit, stopQuietly } from "./sink-life.js";
+import { checkRights } from "./start-rights.js";
 
 const startBackoff = { mode: "exponential", baseMs: 100, maxMs: 2000, multiplier: 2, jitter: "equal" } as const;
 
@@ -34,7 +36,7 @@ export async function connectAtStart(input: StartInput): Promise<{ readonly link
   let refused = false;
   const link = await untilReachable(input, async () => {
     try {
-      return await openLink(configuration);
+      return await openUsableLink(configuration);
     } catch (error) {
       if (!isErrorKind(error, "CredentialsError")) throw error;
       if (refused) throw new ConfigurationError(error.message, { code: "credentials_refused", cause: error });
@@ -46,13 +48,27 @@ export async function connectAtStart(input: StartInput): Promise<{ readonly link
   return { link, configuration };
 }
 
-/** Starts the sink by the same rule: outages are waited for, a refused login is a configuration error. */
+async function openUsableLink(configuration: Configuration): Promise<Link> {
+  const link = await openLink(configuration);
+  try {
+    await checkRights(configuration, link);
+    return link;
+  } catch (error) {
+    await link.connection.close();
+    throw error;
+  }
+}
+
+/** Asks the sink for its checks and starts it by the same rule: outages are waited for, a refused login is a configuration error. */
 export async function startSink(input: StartInput, createSink: () => Sink, name: string): Promise<Sink> {
   let refused = false;
+  const destination = new DestinationCheck(input.telemetry);
+  const limitMs = startLimit(input.configuration);
   return untilReachable(input, async () => {
     const sink = createSink();
     try {
-      await startWithin(sink, { name, telemetry: input.telemetry, signal: input.signal }, startLimit(input.configuration));
+      const context = { name, telemetry: input.telemetry, signal: input.signal };
+      await startWithin(sink, context, limitMs, (signal) => destination.ask(sink, signal));
       return sink;
     } catch (error) {
       await stopQuietly(sink, input.telemetry, stopLimit(input.configuration));

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import { createInbox, errors, type MsgHdrs, type NatsConnection, headers as newHeaders } from "@nats-io/transport-node";
+import { type MsgHdrs, headers as newHeaders } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
 import { apiPrefix, deadLetterApiPrefix, openConnection } from "./connection.js";
 import { type ConsumerState, findConsumer, type ServerFeatures, serverFeatures } from "./consumer.js";
+import { LoginRights } from "./login-rights.js";
 import { streamOfSubject } from "./publication.js";
 import type { StreamState } from "./stream-audit.js";
 
@@ -48,7 +48,7 @@ export async function openExamination(configuration: Configuration): Promise<Exa
     const options = { timeout: requestTimeoutMs, checkAPI: false };
     const manager = await jetstreamManager(connection, { ...options, apiPrefix: apiPrefix(nats) });
     const deadLetters = await jetstreamManager(connection, { ...options, apiPrefix: deadLetterApiPrefix(configuration) });
-    const rights = new Rights(connection, nats.inbox_prefix);
+    const rights = new LoginRights(connection, nats);
     return {
       features: serverFeatures(connection.info?.version ?? "0.0.0"),
       maxPayload: connection.info?.max_payload ?? 1_048_576,
@@ -58,8 +58,8 @@ export async function openExamination(configuration: Configuration): Promise<Exa
       deadLetterStreamOf: (subject) => answered(() => streamOfSubject(deadLetters, subject)),
       isCaptured: (subject) => answered(() => captured(manager, subject)),
       mayPublish: (subject) => rights.mayPublish(subject, "", refusedByStreams()),
-      mayPull: () => rights.mayPublish(`${apiPrefix(nats)}.CONSUMER.MSG.NEXT.${nats.stream}.${nats.consumer}`, "{"),
-      maySettle: () => rights.mayPublish(`$JS.ACK.${nats.stream}.${nats.consumer}.0.0.0.0.0`, "+WPI"),
+      mayPull: () => rights.mayPull(),
+      maySettle: () => rights.maySettle(),
       mayReadMessages: () => rights.mayPublish(`${apiPrefix(nats)}.STREAM.MSG.GET.${nats.stream}`, "{"),
       maySubscribe: (subject) => rights.maySubscribe(subject),
       [Symbol.asyncDispose]: () => connection.close(),
@@ -93,44 +93,4 @@ function refusedByStreams(): MsgHdrs {
   const headers = newHeaders();
   headers.set("Nats-Expected-Stream", "sinks.doctor.stores.nothing");
   return headers;
-}
-
-/** Finds out what a login may do. A server says a refusal before it answers the next ping, and says nothing otherwise. */
-class Rights {
-  readonly #connection: NatsConnection;
-  readonly #inboxPrefix: string;
-  readonly #refused = new Set<string>();
-
-  constructor(connection: NatsConnection, inboxPrefix: string) {
-    this.#connection = connection;
-    this.#inboxPrefix = inboxPrefix;
-    void this.#watch();
-  }
-
-  async #watch(): Promise<void> {
-    for await (const status of this.#connection.status()) {
-      if (status.type !== "error" || !(status.error instanceof errors.PermissionViolationError)) continue;
-      this.#refused.add(`${status.error.operation} ${status.error.subject}`);
-    }
-  }
-
-  /** Resolves when the server has said what it had to say, and the watcher has heard it. */
-  async #answered(): Promise<void> {
-    await this.#connection.flush();
-    await nextTurn();
-  }
-
-  async mayPublish(subject: string, body: string, headers?: MsgHdrs): Promise<boolean> {
-    // Without an inbox of its own the answer would be taken for a message.
-    this.#connection.publish(subject, body, { reply: createInbox(this.#inboxPrefix), ...(headers === undefined ? {} : { headers }) });
-    await this.#answered();
-    return !this.#refused.has(`publish ${subject}`);
-  }
-
-  async maySubscribe(subject: string): Promise<boolean> {
-    const subscription = this.#connection.subscribe(subject, { callback: () => undefined });
-    await this.#answered();
-    subscription.unsubscribe();
-    return !this.#refused.has(`subscription ${subject}`);
-  }
 }

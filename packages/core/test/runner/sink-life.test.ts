@@ -58,4 +58,20 @@ describe("a start with a limit", () => {
     stopping.abort();
     await started;
   });
+
+  test("FW-RUN-02 checks come first, and those that end after the start was given up start no sink", async () => {
+    const calls: string[] = [];
+    const sink = sinkThat(async () => void calls.push("start"));
+    await startWithin(sink, context, 1000, async () => void calls.push("checks"));
+    expect(calls).toEqual(["checks", "start"]);
+    const stopping = new AbortController();
+    let finishChecks = (): void => undefined;
+    const checked = new Promise<void>((resolve) => (finishChecks = resolve));
+    const late = startWithin(sink, { ...context, signal: stopping.signal }, 60_000, () => checked);
+    stopping.abort();
+    await expect(late).rejects.toThrow("the start was given up");
+    finishChecks();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls).toEqual(["checks", "start"]);
+  });
 });

@@ -1,4 +1,4 @@
-import { type Envelope, isErrorKind, NotAttemptedError, type Sink, type WriteContext, type WriteOutcome } from "@sinks/core";
+import { type Check, type Envelope, isErrorKind, NotAttemptedError, type Sink, type WriteContext, type WriteOutcome } from "@sinks/core";
 
 /** One message of a write, as a plan sees it. */
 export interface Attempt {
@@ -34,6 +34,8 @@ export interface SinkPlan {
   /** Says whether a sequence is stored already. */
   lookup?: (sequence: number) => boolean;
   healthcheck?: (signal: AbortSignal) => Promise<void>;
+  /** The destination's own checks, asked before a start. */
+  preflight?: (signal: AbortSignal) => Promise<readonly Check[]>;
   start?: () => Promise<void> | void;
   stop?: () => Promise<void> | void;
 }
@@ -111,7 +113,7 @@ export class RecordingSink {
       },
       writeBatch: (messages, context) => this.#write(messages, context),
     };
-    const { retrySafety, healthcheck, lookup } = plan;
+    const { retrySafety, healthcheck, lookup, preflight } = plan;
     return Object.assign(
       sink,
       retrySafety === undefined ? {} : { retrySafety: () => retrySafety },
@@ -119,6 +121,7 @@ export class RecordingSink {
         ? {}
         : { lookup: async (messages: readonly Envelope[]) => messages.map(({ streamSequence }) => lookup(Number(streamSequence))) },
       healthcheck === undefined ? {} : { healthcheck },
+      preflight === undefined ? {} : { preflight },
       plan.orderedBatches === undefined ? {} : { orderedBatches: true as const },
     );
   };

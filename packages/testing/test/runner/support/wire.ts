@@ -51,11 +51,18 @@ function ackVerb(frame: SeenFrame): SeenVerb | null {
   return { ...frame, verb, deliveryCount: Number(tokens[first]), sequence: Number(tokens[first + 1]), delayMs: delay };
 }
 
+/** What a start sends to find out its rights is neither a pull nor a settlement. */
+function isProbe({ subject, payload }: NatsFrame): boolean {
+  if (subject?.startsWith("$JS.ACK.")) return subject.endsWith(".0.0.0.0.0");
+  return subject?.includes(".CONSUMER.MSG.NEXT.") === true && payload.toString() === "{";
+}
+
 /** Starts a wire in front of the server at `port`. */
 export async function startWire(port: number): Promise<Wire> {
   const sent: SeenFrame[] = [];
   const watch = (frame: NatsFrame): boolean => {
     if (frame.subject === null) return wire.dropToServer(frame);
+    if (isProbe(frame)) return false;
     const seen = { at: performance.now(), subject: frame.subject, reply: frame.reply, text: frame.payload.toString("utf8") };
     const dropped = wire.dropToServer(frame);
     if (!dropped) {
