@@ -283,6 +283,34 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     await eventually(() => sink.distinct === 2, { deadlineMs: 20_000, what: "the lane to go on" });
     expect(sink.order()).toEqual([2, 3]);
   });
+
+  test("an awaited message that left the stream is looked up and counted while another client's delivery keeps the consumer busy", async () => {
+    await using stage = await Stage.open(nats.url);
+    await stage.addConsumer({ ack_wait: 6e9 });
+    let first: number | undefined;
+    const sink = new RecordingSink({
+      outcome: ({ sequence }) => {
+        first ??= sequence;
+        return sequence === first ? new UnknownOutcomeError("connection reset") : null;
+      },
+    });
+    const delivery = { ordering: "strict", batch_size: 1, retry_backoff_ms: 3000, retry_backoff_max_ms: 3000 };
+    await using pipeline = await startPipeline(stage, sink, { delivery });
+    const other = await (await stage.client.consumers.get(stage.name, stage.consumer)).fetch({ max_messages: 1, expires: 10_000 });
+    await eventually(async () => (await stage.consumerInfo()).num_waiting === 2, { deadlineMs: 10_000, what: "two open pulls" });
+    await stage.fill(4);
+    let taken = 0;
+    for await (const message of other) taken = message.seq;
+    await eventually(() => first !== undefined, { deadlineMs: 10_000, what: "the failure" });
+    expect(taken).toBeGreaterThan(0);
+    await stage.manager.streams.deleteMessage(stage.name, first ?? 0);
+    const counted = () => pipeline.telemetry.counter("awaited_messages_gone_total") === 1;
+    await eventually(counted, { deadlineMs: 10_000, what: "the deleted message to be counted" });
+    // What the other client took must come again before anything later goes.
+    await eventually(() => sink.distinct === 3, { deadlineMs: 20_000, what: "the lane to go on" });
+    expect(sink.order()).toEqual([1, 2, 3, 4].filter((sequence) => sequence !== first));
+    expect(pipeline.telemetry.counter("awaited_messages_gone_total")).toBe(1);
+  });
 });
 
 describe.concurrent("FW-RUN-35 order inside a batch", () => {
