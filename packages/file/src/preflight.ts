@@ -62,15 +62,15 @@ async function directoryCheck(files: FileSystem, root: string, absent: boolean):
   return right(id, absent ? "the directory is not there yet; it is made at start" : "the directory is there and may be written");
 }
 
+/** A full disk is an outage, not a fault of the configuration: a start waits for room, so this warns and no more. */
 async function roomCheck(files: FileSystem, root: string): Promise<Check> {
   const id = "room";
   const { bavail, bsize, ffree, files: inodes } = await files.room(root);
   const bytes = bavail * bsize;
   const remedy = "free some space, or name a sink.directory on another disk";
   const facts = `${bytes / mebibyte} MiB free`;
-  if (bytes < mebibyte) return wrong(id, facts, remedy);
   // Some file systems have no such table and say 0 of 0.
-  if (inodes > 0n && ffree === 0n) return wrong(id, `${facts}, but no further file can be made (no inodes)`, remedy);
+  if (inodes > 0n && ffree === 0n) return { id, status: "warn", message: `${facts}, but no further file can be made (no inodes)`, remedy };
   return bytes < littleRoom ? { id, status: "warn", message: facts, remedy } : right(id, facts);
 }
 
