@@ -1,5 +1,6 @@
 import type { StreamLimits } from "../../src/source/stream-limits.js";
 import type { Readings, Take } from "../../src/verify/reconcile.js";
+import { noLimits } from "./no-limits.js";
 
 /** A message on its way; it only ever moves on. */
 type Stage = "undelivered" | "delivered" | "durable" | "acknowledged";
@@ -60,14 +61,7 @@ export class SimulatedPipeline implements Readings {
       firstSequence: present[0] ?? this.#options.messages + 1,
       lastSequence: this.#options.messages,
       ageMs: 1000,
-      maximumAgeMs: 0,
-      maximumMessages: 0,
-      maximumBytes: 0,
-      maximumPerSubject: 0,
-      refusesNew: false,
-      refusesNewPerSubject: false,
-      messageTtl: false,
-      rollup: false,
+      ...noLimits,
     };
     return { limits, wholeStream: true };
   }

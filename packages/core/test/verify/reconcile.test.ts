@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { RangeList } from "../../src/verify/range-list.js";
 import { type Readings, reconcile, windowSize } from "../../src/verify/reconcile.js";
 import { SequenceMarks } from "../../src/verify/sequence-marks.js";
+import { noLimits } from "../fakes/no-limits.js";
 import { SimulatedPipeline } from "../fakes/simulated-pipeline.js";
 
 const messages = 24;
@@ -129,14 +130,7 @@ function manyReadings(count: number, missing: ReadonlySet<number>): Readings {
         firstSequence: count + 1,
         lastSequence: count,
         ageMs: 1,
-        maximumAgeMs: 0,
-        maximumMessages: 0,
-        maximumBytes: 0,
-        maximumPerSubject: 0,
-        refusesNew: false,
-        refusesNewPerSubject: false,
-        messageTtl: false,
-        rollup: false,
+        ...noLimits,
       },
     }),
     existing: async () => undefined,

@@ -2,6 +2,7 @@ import { DestinationUnavailableError } from "@sinks/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NatsServer } from "../../src/service/nats-server.js";
 import { startNats } from "../../src/service/start-nats.js";
+import { failureOf } from "./support/failure-of.js";
 import { buildRunner, startPipeline } from "./support/pipeline.js";
 import { RecordingSink } from "./support/recording-sink.js";
 import { Stage } from "./support/stage.js";
@@ -11,13 +12,6 @@ beforeAll(async () => {
   nats = await startNats();
 });
 afterAll(() => nats[Symbol.asyncDispose]());
-
-async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
-  return work.then(
-    () => expect.fail("it succeeded"),
-    (error: Error) => error,
-  );
-}
 
 describe.concurrent("FW-RUN-02 checks of a start", () => {
   const check = { id: "table", message: "there is no table", remedy: "create it, or correct sink.table" };

@@ -5,6 +5,7 @@ import { eventually } from "../../src/eventually.js";
 import { freePort } from "../../src/service/free-port.js";
 import type { NatsServer } from "../../src/service/nats-server.js";
 import { startNats } from "../../src/service/start-nats.js";
+import { failureOf } from "./support/failure-of.js";
 import { buildRunner, startPipeline } from "./support/pipeline.js";
 import { RecordingSink } from "./support/recording-sink.js";
 import { Stage } from "./support/stage.js";
@@ -15,13 +16,6 @@ beforeAll(async () => {
   nats = await startNats();
 });
 afterAll(() => nats[Symbol.asyncDispose]());
-
-async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
-  return work.then(
-    () => expect.fail("it succeeded"),
-    (error: Error) => error,
-  );
-}
 
 describe.concurrent("FW-RUN-01 life of a runner", () => {
   test("createRunner refuses an invalid configuration and does no I/O for a valid one", async () => {
