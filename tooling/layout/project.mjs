@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const maximumTextBytes = 2 * 1024 * 1024;
@@ -10,11 +10,19 @@ const maximumTextBytes = 2 * 1024 * 1024;
  */
 export function readProject(root) {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
-  const paths = listed.split("\0").filter((path) => path !== "" && existsSync(join(root, path)));
-  const files = paths
-    .filter((path) => statSync(join(root, path)).isFile() && statSync(join(root, path)).size <= maximumTextBytes)
-    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
-  return project(files);
+  const paths = listed.split("\0").filter((path) => path !== "");
+  return project(paths.flatMap((path) => textFile(root, path)));
+}
+
+/** The file as a list of one; none when it is too large to be text, or went away since it was listed. */
+function textFile(root, path) {
+  try {
+    const found = statSync(join(root, path));
+    return found.isFile() && found.size <= maximumTextBytes ? [{ path, text: readFileSync(join(root, path), "utf8") }] : [];
+  } catch (error) {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** A project of the given files, with its packages found by their manifests. */

@@ -1,0 +1,3 @@
+import { preset } from "@sinks/tooling/tsup";
+
+export default preset(import.meta.dirname);
