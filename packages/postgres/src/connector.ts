@@ -1,0 +1,14 @@
+import { type Connector, defineConnector } from "@sinks/core";
+import { postgresOptions } from "./options.js";
+import { createPostgresSink } from "./sink.js";
+
+/** The connector behind `type: postgres`. */
+export const postgres: Connector<typeof postgresOptions> = defineConnector({
+  name: "postgres",
+  apiVersion: "1",
+  summary: "Writes each message to a table, or what a write map or a handler makes of it: rows, updates, deletes, named statements.",
+  status: "production",
+  documentation: "docs/guides/postgres-sink.md",
+  options: postgresOptions,
+  create: (options, services) => createPostgresSink(options, services),
+});

@@ -1,0 +1,2 @@
+export { postgres } from "./connector.js";
+export { type PostgresOptions, postgresOptions } from "./options.js";
