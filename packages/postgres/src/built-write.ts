@@ -7,7 +7,8 @@ export type Operation = "insert" | "update" | "upsert" | "delete" | "statement";
 /** What the server is sent for some writes of one form. */
 export interface Query {
   readonly text: string;
-  readonly values: readonly BoundValue[];
+  /** Text, or bytes in the server's binary format: those only where the text casts the parameter to their very type. */
+  readonly values: readonly (BoundValue | Uint8Array)[];
   /** False where the text would hardly ever repeat, so that no plan is kept for it (WO-PG-33). */
   readonly prepare: boolean;
 }
