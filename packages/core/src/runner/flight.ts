@@ -35,6 +35,8 @@ export class FlightEntry {
   single = false;
   /** Why a gate rejects this message before any write; null when it may be written. */
   rejection: SinkError | null = null;
+  /** Its rejection was lifted so that it is attempted: no gate has let it pass yet. */
+  unjudged = false;
   lastError: SinkError | null = null;
   heldReason: "retry_exhausted" | "permanent" | "parked" | null = null;
   /** Held, and asked for by a repair: it comes back as soon as its body is read. */

@@ -1,5 +1,7 @@
+import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { parseRfc3339 } from "../envelope/rfc3339.js";
+import type { SinkError } from "../error/errors.js";
 import { envelopeOfStored } from "../source/delivery.js";
 import type { StoredMessages } from "../source/stored-messages.js";
 import type { Telemetry } from "../telemetry/port.js";
@@ -18,6 +20,8 @@ export interface HeldParts {
   readonly ordered: boolean;
   /** Time between attempts of a retry-exhausted message, ms. */
   readonly retryMs: number;
+  /** What the gates say of a message. */
+  readonly judge: (envelope: Envelope) => SinkError | null;
   readonly changed: () => void;
 }
 
@@ -59,12 +63,14 @@ export class HeldMessages {
 
   /** Back among the waiting ones, with the body read again where it was dropped. */
   async #bringBack(entry: FlightEntry): Promise<void> {
-    const { flight, lanes, ordered, now, retryMs, changed } = this.#parts;
+    const { flight, lanes, ordered, now, retryMs, judge, changed } = this.#parts;
     entry.retryAt = now() + retryMs;
     if (entry.envelope === null && !(await this.#readBody(entry))) return;
-    if (entry.state !== "held") return;
+    if (entry.state !== "held" || entry.envelope === null) return;
     const parked = entry.heldReason === "parked";
     entry.resumed = false;
+    if (entry.unjudged) entry.rejection = judge(entry.envelope);
+    entry.unjudged = false;
     flight.unhold(entry);
     entry.retryAt = 0;
     lanes.add(entry);

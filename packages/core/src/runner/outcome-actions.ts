@@ -315,7 +315,10 @@ export class OutcomeActions {
     this.#reports.report("message held", entry, entry.lastError?.code ?? "unexpected");
     flight.hold(entry, retryLater ? "retry_exhausted" : "permanent");
     // What was only not attempted any more is attempted when its time comes.
-    if (retryLater) entry.rejection = null;
+    if (retryLater && entry.rejection !== null) {
+      entry.unjudged = true;
+      entry.rejection = null;
+    }
     // In an ordered lane a held message keeps its place: nothing overtakes it.
     if (!settings.ordered) lanes.settleWrite(entry);
     entry.retryAt = retryLater ? now() + settings.retry.maxMs : 0;

@@ -3,10 +3,10 @@ import type { Envelope } from "../envelope/envelope.js";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { inspectEnvelope } from "../envelope/message-envelope.js";
 import { parseRfc3339 } from "../envelope/rfc3339.js";
-import { isErrorKind, type SinksError } from "../error/errors.js";
+import { isErrorKind, type SinkError, type SinksError } from "../error/errors.js";
 import type { ArrivalGate } from "../gate/arrival-gate.js";
 import { type AckSubject, ackSubjectOf } from "../source/ack-subject.js";
-import { envelopeOfDelivery, envelopeOfStored, headerBlockOf, type ReceivedMessage } from "../source/delivery.js";
+import { envelopeOfDelivery, envelopeOfStored, headerBlockOf, type ReceivedMessage, storedHeaderBlockOf } from "../source/delivery.js";
 import type { Epoch } from "../source/epoch.js";
 import type { JetStreamSource } from "../source/jetstream-source.js";
 import type { StoredMessage } from "../source/stored-messages.js";
@@ -88,6 +88,7 @@ export class Pipeline {
       ordered: settings.ordered,
       retryMs: settings.retry.maxMs,
       origin: () => this.#origin,
+      judge: (envelope) => this.#judge(envelope, undefined),
       changed,
     });
     this.#redeliveries = new RedeliveryWait(lanes, parts.now);
@@ -133,7 +134,7 @@ export class Pipeline {
 
   /** Takes a delivery in (called by the source). */
   receive(message: ReceivedMessage, position: AckSubject, bytes: number, epoch: Epoch): void {
-    const { flight, counters, gate } = this.#parts;
+    const { flight, counters } = this.#parts;
     this.#redeliveries.notice(position);
     this.#lastPosition = position;
     const held = flight.get(position.sequence);
@@ -151,7 +152,7 @@ export class Pipeline {
     const envelope = envelopeOfDelivery(message, position, this.#origin, atNs);
     const entry = new FlightEntry(envelope, position, bytes, epoch.number, at);
     entry.single = this.#isSuspect(position, envelope);
-    entry.rejection = gate === null ? inspectEnvelope(envelope) : gate(envelope, headerBlockOf(message));
+    entry.rejection = this.#judge(envelope, headerBlockOf(message));
     this.#leases.renew(entry, at);
     flight.admit(entry);
     this.#actions.arrive(entry);
@@ -170,7 +171,9 @@ export class Pipeline {
       parseRfc3339(stored.timestamp) ?? 0n,
     );
     const envelope = envelopeOfStored(stored, position, origin, nowNs());
-    return new FlightEntry(envelope, position, stored.data.length, source.epoch.current.number, now());
+    const entry = new FlightEntry(envelope, position, stored.data.length, source.epoch.current.number, now());
+    entry.rejection = this.#judge(envelope, storedHeaderBlockOf(stored));
+    return entry;
   }
 
   /** Takes such an entry in. */
@@ -271,6 +274,12 @@ export class Pipeline {
   dispose(): void {
     clearInterval(this.#ticker);
     this.#schedule.dispose();
+  }
+
+  /** What the gates say of a message, wherever it was read (FW-RUN-10). */
+  #judge(envelope: Envelope, block: Uint8Array | null | undefined): SinkError | null {
+    const { gate } = this.#parts;
+    return gate === null ? inspectEnvelope(envelope) : gate(envelope, block);
   }
 
   #isSuspect(position: AckSubject, envelope: Envelope): boolean {

@@ -162,7 +162,9 @@ export class Recovery {
     for (const [index, entry] of entries.entries()) {
       if (there?.[index] === true || flight.get(entry.sequence) !== undefined) continue;
       telemetry.log("warn", "a message used up its deliveries", { stream_sequence: entry.sequence });
-      if (certain || ordered || there !== null) entry.rejection = givenUp();
+      const written = !certain && !ordered && there === null;
+      // What a gate refuses for good is dead-lettered for that, whatever else became of it.
+      if (!written && !isErrorKind(entry.rejection, "PermanentSinkError")) entry.rejection = givenUp();
       admit(entry);
     }
   }

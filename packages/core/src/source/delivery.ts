@@ -1,5 +1,5 @@
 import type { StoredMsg } from "@nats-io/jetstream";
-import type { Msg } from "@nats-io/transport-node";
+import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import type { EnvelopeOrigin } from "../envelope/envelope-origin.js";
 import { parseHeaderBlock } from "../envelope/header-block.js";
 import { type HeaderMap, headersFromSource } from "../envelope/headers.js";
@@ -52,10 +52,25 @@ export function headerBlockOf(message: Msg): Uint8Array | null | undefined {
   return parts.hdr > 0 ? bytes.subarray(0, parts.hdr) : null;
 }
 
+/** What the client's stored message keeps of the server's answer. */
+interface StoredParts {
+  readonly smr?: { readonly message?: { readonly hdrs?: string } };
+}
+
+/** The same of a message that was read from the stream. */
+export function storedHeaderBlockOf(stored: StoredMsg): Uint8Array | null | undefined {
+  const { smr: answer } = stored as StoredMsg & StoredParts;
+  if (answer?.message === undefined) return undefined;
+  const { hdrs: text } = answer.message;
+  return text === undefined || text === "" ? null : Buffer.from(text, "base64");
+}
+
 function headerReader(message: Msg): (() => HeaderMap) | null {
-  const block = headerBlockOf(message);
+  return readerOf(headerBlockOf(message), message.headers);
+}
+
+function readerOf(block: Uint8Array | null | undefined, headers: MsgHdrs | undefined): (() => HeaderMap) | null {
   if (block !== undefined) return block === null ? null : () => parseHeaderBlock(block);
-  const headers = message.headers;
   return headers === undefined ? null : () => headersFromSource(headers);
 }
 
@@ -66,13 +81,14 @@ export function envelopeOfDelivery(message: Msg, position: AckSubject, origin: E
 
 /** Builds the envelope of a delivery again from the message as the stream holds it. */
 export function envelopeOfStored(stored: StoredMsg, position: AckSubject, origin: EnvelopeOrigin, receivedAtNs: bigint): MessageEnvelope {
-  const headers = stored.header;
+  const block = storedHeaderBlockOf(stored);
   return new MessageEnvelope({
     subject: stored.subject,
     data: stored.data,
     reply: position.text,
     receivedAtNs,
-    readHeaders: headers === undefined ? null : () => headersFromSource(headers),
+    // Decoding is the client's, too, and may throw: it is asked for only where it keeps no bytes.
+    readHeaders: readerOf(block, block === undefined ? stored.header : undefined),
     origin,
     position,
     known: null,

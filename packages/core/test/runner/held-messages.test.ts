@@ -1,6 +1,7 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
 import { createEnvelopeOrigin } from "../../src/envelope/envelope-origin.js";
+import { type SinkError, SizePolicyViolationError } from "../../src/error/errors.js";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { FreeLanes } from "../../src/runner/free-lanes.js";
 import { HeldMessages } from "../../src/runner/held-messages.js";
@@ -24,6 +25,9 @@ class Holding {
   readonly lanes: FreeLanes | OrderedLanes;
   readonly held: HeldMessages;
   readonly #asked = new Map<number, (stored: StoredMsg | null) => void>();
+  /** What the gates say, and whom they were asked about. */
+  rejection: SinkError | null = null;
+  readonly judged: number[] = [];
   now = 1000;
 
   constructor(ordered = false) {
@@ -38,6 +42,10 @@ class Holding {
       origin: () => origin,
       ordered,
       retryMs: 500,
+      judge: (envelope) => {
+        this.judged.push(Number(envelope.streamSequence));
+        return this.rejection;
+      },
       changed: () => undefined,
     });
   }
@@ -163,6 +171,19 @@ describe("trying again", () => {
     holding.lanes.clear();
     await holding.answer(1);
     expect([entry.state, holding.takeable(), holding.flight.messages, holding.flight.held]).toEqual(["gone", [], 0, 0]);
+  });
+});
+
+describe("FW-RUN-10 the gates", () => {
+  test("judge a message whose rejection was lifted to attempt it, and no other one again", () => {
+    const holding = new Holding();
+    const [unjudged, judged] = [holding.hold(1, "retry_exhausted"), holding.hold(2, "retry_exhausted")];
+    unjudged.unjudged = true;
+    holding.rejection = new SizePolicyViolationError("17 bytes", { code: "payload_too_large" });
+    holding.now += 500;
+    holding.held.tick(holding.now);
+    expect(holding.judged).toEqual([1]);
+    expect([unjudged.rejection?.code, judged.rejection, unjudged.unjudged]).toEqual(["payload_too_large", null, false]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/eventually.js";
 import type { NatsServer } from "../../src/service/nats-server.js";
@@ -16,6 +17,10 @@ afterAll(() => nats[Symbol.asyncDispose]());
 async function deliverInVain(stage: Stage, count: number, ackWaitMs = 300): Promise<void> {
   await stage.addConsumer({ max_deliver: 2, ack_wait: ackWaitMs * 1e6 });
   await stage.fill(count);
+  await takeTwice(stage, count);
+}
+
+async function takeTwice(stage: Stage, count: number): Promise<void> {
   const consumer = await stage.client.consumers.get(stage.name, stage.consumer);
   for (let delivery = 1; delivery <= 2; delivery += 1) {
     let taken = 0;
@@ -31,8 +36,18 @@ async function deliverInVain(stage: Stage, count: number, ackWaitMs = 300): Prom
 /** The same, and asks for more until the server has given all of them up: it does so only while somebody asks. */
 async function strand(stage: Stage, count: number): Promise<void> {
   await deliverInVain(stage, count);
+  await giveUp(stage);
+}
+
+async function giveUp(stage: Stage): Promise<void> {
   const consumer = await stage.client.consumers.get(stage.name, stage.consumer);
   while ((await stage.consumerInfo()).num_ack_pending > 0) expect(await consumer.next({ expires: 1000 })).toBeNull();
+}
+
+function repeated(name: string, times: number): MsgHdrs {
+  const list = headers();
+  for (let value = 1; value <= times; value += 1) list.append(name, String(value));
+  return list;
 }
 
 const workQueue = { deadLetters: true, stream: { retention: "workqueue" as const } };
@@ -59,6 +74,29 @@ describe.concurrent("FW-RUN-21 messages that used up their deliveries while no r
     expect(await runOnce(stage, sink)).toMatchObject({ stored: 3, deadLettered: 0, complete: true });
     expect(sink.missing(3)).toEqual([]);
     await eventually(async () => (await stage.streamState()).messages === 0, { deadlineMs: 10_000, what: "the work queue to be empty" });
+  });
+
+  test("FW-POL-04 pass the gates like a delivery, also where they are written once more", async () => {
+    await using stage = await Stage.open(nats.url, workQueue);
+    await deliverInVain(stage, 0);
+    await stage.publish("a", "good");
+    await stage.publish("a", "just 17 bytes now");
+    await stage.publish("a", "{}", { "Nats-Sinks-Priority": "hi\u0001gh" });
+    // One name three times: the limit counts lines, which only the bytes of the stream still tell.
+    await stage.client.publish(stage.subject("a"), "{}", { headers: repeated("X-Trace", 3) });
+    await takeTwice(stage, 4);
+    await giveUp(stage);
+    const sink = new RecordingSink();
+    const limits = { enabled: true, max_payload_bytes: 16, max_header_count: 2 };
+    const summary = await runOnce(stage, sink, { size_policy: limits, delivery: { ordering: "none" } });
+    expect(summary).toMatchObject({ stored: 1, deadLettered: 3, complete: true });
+    expect(sink.order()).toEqual([1]);
+    const letters = (await stage.deadLetters()).map(({ record }) => [record["stream_sequence"], record["error_code"]]);
+    expect(letters.toSorted()).toEqual([
+      [2, "payload_too_large"],
+      [3, "validation_failed"],
+      [4, "header_count_too_large"],
+    ]);
   });
 
   test("in an order are dead-lettered rather than written behind what is newer", async () => {
