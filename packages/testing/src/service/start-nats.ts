@@ -4,6 +4,7 @@ import { startNatsProcess } from "./nats-process.js";
 import { natsRecipe } from "./nats-recipe.js";
 import type { NatsOptions, NatsServer } from "./nats-server.js";
 import { resolveServer } from "./resolve-server.js";
+import { sharedServer } from "./shared-server.js";
 
 /**
  * Starts a nats-server with JetStream, or takes the one that TEST_NATS_URL names. Use with `await using`: dispose ends
@@ -15,7 +16,7 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   const source = await resolveServer(natsRecipe, { environment, ownServer });
   switch (source.kind) {
     case "url":
-      return sharedServer(source.url);
+      return namedServer(source.url);
     case "binary":
       return startNatsProcess(source, options.config ?? "");
     case "container":
@@ -23,27 +24,11 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   }
 }
 
-async function sharedServer(url: string): Promise<NatsServer> {
+async function namedServer(url: string): Promise<NatsServer> {
   const connection = await connect({ servers: url, timeout: 5_000 });
   const version = connection.info?.version ?? "unknown";
   const { port } = new URL(connection.getServer().includes("://") ? connection.getServer() : `nats://${connection.getServer()}`);
   await connection.close();
-  const refuse = () =>
-    Promise.reject(new Error(`the server of ${natsRecipe.urlVariable} is shared: ask startNats for an own one ({ ownServer: true })`));
-  return {
-    url,
-    port: Number(port),
-    version,
-    origin: natsRecipe.urlVariable,
-    own: false,
-    pid: null,
-    log: async () => "",
-    stop: refuse,
-    kill: refuse,
-    restart: refuse,
-    reload: refuse,
-    freeze: refuse,
-    thaw: refuse,
-    [Symbol.asyncDispose]: async () => undefined,
-  };
+  const { refuse, ...verbs } = sharedServer(natsRecipe.urlVariable, "startNats");
+  return { ...verbs, url, port: Number(port), version, restart: refuse, reload: refuse };
 }
