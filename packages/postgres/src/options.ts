@@ -1,5 +1,6 @@
 import { secretOption } from "@sinks/core";
 import { z } from "zod";
+import { statementsOption } from "./statement-options.js";
 
 const duration = (fallback: number, description: string) => z.int().min(100).max(600_000).default(fallback).describe(description);
 const fileName = (description: string) => z.string().min(1).nullable().default(null).describe(description);
@@ -67,6 +68,9 @@ export const postgresOptions = z.strictObject({
     .describe("What a message that can never be written means for those after it in its batch."),
   on_zero_rows: z.enum(["ignore", "warn", "fail"]).default("ignore").describe("What an update or delete without a matching row means."),
   max_chunk_bytes: z.int().min(1024).max(1_073_741_824).default(4_194_304).describe("Most bytes of values in one statement."),
+  statements: statementsOption
+    .default({})
+    .describe("SQL that write rules and handlers may run by its name; compiled before any connection is opened."),
   table: z.string().min(1).default("sinks_messages").describe("Table that receives whole messages; only without `write`."),
   auto_create: z.boolean().default(false).describe("Make that table at start when it is missing."),
   payload_type: z
