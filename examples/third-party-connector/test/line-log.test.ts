@@ -21,6 +21,7 @@ import { createLineLogSink } from "../src/sink.js";
 const context: WriteContext = { signal: new AbortController().signal, ordered: false, lanes: null, onPoison: "dead_letter_and_continue" };
 const startContext = {
   name: "line-log",
+  pipeline: "READINGS/line-log/line-log",
   signal: context.signal,
   telemetry: { enabled: () => false, log: () => undefined, count: () => undefined },
 };

@@ -30,6 +30,7 @@ export type { HeaderMap } from "./envelope/headers.js";
 export { digestKey, encodeKeyPart } from "./envelope/idempotency-key.js";
 export { isNumberToken, type JsonArray, type JsonObject, type JsonValue, NumberToken } from "./envelope/json.js";
 export { encodeCanonicalJson, encodeJson, quoteJson } from "./envelope/json-encode.js";
+export { findJsonHazards, type JsonHazards } from "./envelope/json-hazards.js";
 export type { MetadataSnapshot } from "./envelope/metadata-snapshot.js";
 export type { NormalizedPayload, PayloadFormat, PayloadMode } from "./envelope/payload.js";
 export { formatRfc3339, parseRfc3339 } from "./envelope/rfc3339.js";

@@ -1,6 +1,7 @@
 export { type ConfigurationFault, configurationFaults } from "./config/faults.js";
 export { configurationJsonSchema, connectorJsonSchema, type JsonSchema } from "./config/json-schema.js";
 export { type LoadedConfiguration, loadConfiguration } from "./config/load.js";
+export { pipelineName } from "./config/pipeline-name.js";
 export { redactedConfiguration, type ShownSink } from "./config/redact.js";
 export { configurationReference, errorReference } from "./config/reference.js";
 export { type ReferenceRow, referenceRows } from "./config/reference-table.js";

@@ -11,7 +11,7 @@ const [first = "1", size = "50", text = "{}"] = process.argv.slice(2);
 const signal = new AbortController().signal;
 const services = { telemetry: silentTelemetry, nowNs: () => process.hrtime.bigint() + 1_800_000_000_000_000_000n, workingDirectory: "/" };
 const sink = file.create(file.options.parse(JSON.parse(text)), services);
-await sink.start({ name: "file", telemetry: silentTelemetry, signal });
+await sink.start({ name: "file", pipeline: "EVENTS/sink/file", telemetry: silentTelemetry, signal });
 report("started");
 for (let from = Number(first); ; from += Number(size)) {
   const messages = Array.from({ length: Number(size) }, (_, index) =>

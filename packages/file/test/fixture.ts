@@ -102,7 +102,7 @@ export async function openSink(fields: Partial<FileOptions> & { directory: strin
     return now;
   };
   const sink = createFileSink(options(fields), { telemetry, nowNs, workingDirectory: "/nowhere" }, { ...machine, ...world });
-  await sink.start({ name: "file", telemetry, signal: new AbortController().signal });
+  await sink.start({ name: "file", pipeline: "EVENTS/sink/file", telemetry, signal: new AbortController().signal });
   return { sink, telemetry, [Symbol.asyncDispose]: () => sink.stop() };
 }
 

@@ -285,7 +285,7 @@ test("FW-FILE-07 a segment that its own process gave up is recovered by it later
   let now = 1_800_000_000_000_000_000n;
   const services = { telemetry, nowNs: () => now, workingDirectory: "/" };
   const sink = createFileSink(options({ directory: folder.path, mode: "segments" }), services, { ...machine, files, after });
-  await sink.start({ name: "file", telemetry, signal });
+  await sink.start({ name: "file", pipeline: "EVENTS/sink/file", telemetry, signal });
   await sink.writeBatch(batch(1, 2), writeContext());
   broken = true;
   await sink.writeBatch(batch(3, 2), writeContext());

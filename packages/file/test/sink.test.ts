@@ -11,7 +11,7 @@ import { codes, errno, filesWith, listFiles, message, openSink, options, tempora
 
 const signal = new AbortController().signal;
 const services = { telemetry: silentTelemetry, nowNs: () => 1_800_000_000_000_000_000n, workingDirectory: "/" };
-const start = { name: "file", telemetry: silentTelemetry, signal };
+const start = { name: "file", pipeline: "EVENTS/sink/file", telemetry: silentTelemetry, signal };
 
 test("FW-REG-01 the descriptor is a connector and its factory touches nothing", async () => {
   await using folder = await temporaryFolder();

@@ -1,4 +1,5 @@
 import { DestinationUnavailableError, hasHealthcheck, type Sink, silentTelemetry } from "@sinks/core";
+import { pipelineName } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -33,6 +34,7 @@ export async function testSink(host: Host, request: TestSinkRequest): Promise<nu
   const { sink, delivery } = pipeline.configuration;
   const report = await probe(host, {
     name: sink.type,
+    pipeline: pipelineName(pipeline.configuration, sink.type),
     type: sink.type,
     sink: pipeline.createSink(silentTelemetry),
     limitMs: delivery.start_timeout_ms,
@@ -43,12 +45,13 @@ export async function testSink(host: Host, request: TestSinkRequest): Promise<nu
 
 interface Candidate {
   readonly name: string;
+  readonly pipeline: string;
   readonly type: string;
   readonly sink: Sink;
   readonly limitMs: number;
 }
 
-async function probe(host: Host, { name, type, sink, limitMs }: Candidate): Promise<SinkReport> {
+async function probe(host: Host, { name, pipeline, type, sink, limitMs }: Candidate): Promise<SinkReport> {
   const began = host.monotonicMs();
   const checkable = hasHealthcheck(sink);
   let healthcheck: SinkReport["healthcheck"] = checkable ? "fail" : "unsupported";
@@ -56,7 +59,7 @@ async function probe(host: Host, { name, type, sink, limitMs }: Candidate): Prom
   try {
     await within(limitMs, (signal) =>
       thenStop(sink, async () => {
-        await sink.start({ name, telemetry: silentTelemetry, signal });
+        await sink.start({ name, pipeline, telemetry: silentTelemetry, signal });
         if (checkable) await sink.healthcheck(signal);
         if (checkable) healthcheck = "pass";
       }),

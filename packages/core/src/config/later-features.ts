@@ -37,7 +37,6 @@ export const laterFeatures: readonly LaterFeature[] = [
     remedy: "describe the one destination in `sink`",
   },
   { path: ["sink", "type"], asked: "fanout", asks: (value) => value === "fanout", remedy: "name the connector of one destination" },
-  enabled("sink", "ledger", "enabled"),
   enabled("encryption", "enabled"),
   {
     path: ["encryption", "rules"],

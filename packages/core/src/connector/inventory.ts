@@ -1,6 +1,10 @@
 /** What a destination is asked to list: the records of one life of a stream, between two of its sequences (FW-CLI-07). */
 export interface InventoryRequest {
   readonly stream: string;
+  /** The pipeline that is asked about, as `SinkContext` names it. */
+  readonly pipeline: string;
+  /** Creation times of that life, ns since the Unix epoch; null stands for records that were written without one. */
+  readonly streamCreatedNs: readonly (bigint | null)[];
   /** What the idempotency keys of these messages start with; the stream sequence in digits is the rest (FW-ENV-06). */
   readonly keyPrefixes: readonly string[];
   /** First and last stream sequence of interest; records of others may be left out. */

@@ -9,6 +9,8 @@ export type WriteOutcome = SinkError | null;
 export interface SinkContext {
   /** The configured name of this sink; its type where it has none. */
   readonly name: string;
+  /** What tells this pipeline from every other one: its configured name, else `<stream>/<consumer>/<sink>` (FW-LED-01). */
+  readonly pipeline: string;
   readonly telemetry: Telemetry;
   /** Aborted when start is given up. */
   readonly signal: AbortSignal;

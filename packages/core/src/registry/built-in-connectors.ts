@@ -7,4 +7,4 @@ export const builtInConnectors: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Those of them that have no release yet: there is no package to install. */
-export const plannedConnectors: ReadonlySet<string> = new Set(["postgres", "redis", "mongo"]);
+export const plannedConnectors: ReadonlySet<string> = new Set(["redis", "mongo"]);

@@ -1,3 +1,4 @@
+import { pipelineName } from "../config/pipeline-name.js";
 import type { Configuration } from "../config/schema.js";
 import { validateConfiguration } from "../config/validate.js";
 import type { Sink } from "../connector/sink.js";
@@ -169,7 +170,12 @@ class JetStreamRunner implements Runner {
     await stopQuietly(this.#sink as Sink, this.#telemetry, stopLimit(this.#configuration));
     const fresh = this.#options.createSink();
     try {
-      const context = { name: this.#sinkName, telemetry: this.#telemetry, signal: input.signal };
+      const context = {
+        name: this.#sinkName,
+        pipeline: pipelineName(this.#configuration, this.#sinkName),
+        telemetry: this.#telemetry,
+        signal: input.signal,
+      };
       await startWithin(fresh, context, startLimit(this.#configuration));
       if (input.signal.aborted) throw new SinksError("the runner stops");
     } catch (error) {

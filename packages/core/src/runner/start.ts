@@ -1,3 +1,4 @@
+import { pipelineName } from "../config/pipeline-name.js";
 import { resolveSecrets } from "../config/resolve-secrets.js";
 import type { Configuration } from "../config/schema.js";
 import type { Sink } from "../connector/sink.js";
@@ -67,7 +68,7 @@ export async function startSink(input: StartInput, createSink: () => Sink, name:
   return untilReachable(input, async () => {
     const sink = createSink();
     try {
-      const context = { name, telemetry: input.telemetry, signal: input.signal };
+      const context = { name, pipeline: pipelineName(input.configuration, name), telemetry: input.telemetry, signal: input.signal };
       await startWithin(sink, context, limitMs, (signal) => destination.ask(sink, signal));
       return sink;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { pipelineName } from "../config/pipeline-name.js";
 import type { Configuration } from "../config/schema.js";
 import { hasInventory } from "../connector/abilities.js";
 import type { InventoryAbility } from "../connector/inventory.js";
@@ -84,6 +85,12 @@ function readingsOf({ configuration, signal }: VerifyRequest, sink: InventoryAbi
   if (createdNs === null) throw new SinksError("nats: the stream's creation time cannot be understood");
   const lives = idempotency.allow_unknown_incarnation ? [createdNs, null] : [createdNs];
   const keyPrefixes = lives.map((life) => jetStreamKeyPrefix(idempotency.account, nats.domain, nats.stream, life));
+  const place = {
+    stream: nats.stream,
+    pipeline: pipelineName(configuration, configuration.sink.type),
+    streamCreatedNs: lives,
+    keyPrefixes,
+  };
   const filters = filterSubjects(configuration);
   const identity: PipelineIdentity = {
     stream: nats.stream,
@@ -103,7 +110,7 @@ function readingsOf({ configuration, signal }: VerifyRequest, sink: InventoryAbi
       if (now.created !== opened.stream.created) throw madeAgain("stream");
       return { limits: streamLimits(now), wholeStream: coversStream(now, filters) };
     },
-    destination: (from, to, stored, damaged) => sink.inventory({ stream: nats.stream, keyPrefixes, from, to }, { stored, damaged }, signal),
+    destination: (from, to, stored, damaged) => sink.inventory({ ...place, from, to }, { stored, damaged }, signal),
     async deadLetters(_from, _to, deadLettered) {
       if (deadLetters === null) return;
       const accounted = new AccountedDeadLetters(identity);

@@ -63,7 +63,6 @@ test("FW-REG-04 --project names the project; a folder without package.json is re
 });
 
 test.each([
-  ["postgres", "@sinks/postgres"],
   ["redis", "@sinks/redis"],
   ["mongo", "@sinks/mongo"],
 ])(

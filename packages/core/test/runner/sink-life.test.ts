@@ -9,7 +9,7 @@ function sinkThat(start: (context: SinkContext) => Promise<void>): Sink {
 
 describe("a start with a limit", () => {
   const leaving = new AbortController();
-  const context = { name: "sink", telemetry: new RecordingTelemetry(), signal: leaving.signal };
+  const context = { name: "sink", pipeline: "EVENTS/sink/sink", telemetry: new RecordingTelemetry(), signal: leaving.signal };
 
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
