@@ -62,3 +62,10 @@ export {
 } from "./error/errors.js";
 export { isSecret, Secret, secretOption } from "./option/secret.js";
 export { type LogFields, type LogLevel, silentTelemetry, type Telemetry } from "./telemetry/port.js";
+export type { PlannedPayload, WriteMap } from "./write-map/apply.js";
+export { type CompiledWriteMap, compileWriteMap, type WriteMapSettings, type WriteRule } from "./write-map/compile.js";
+export { compileDestinationChoice, type DestinationChoice, destinationChoice } from "./write-map/destination-choice.js";
+export { type Handler, type HandlerResult, runHandler } from "./write-map/handler.js";
+export { checkWriteMap, writeMapOptions } from "./write-map/options.js";
+export { isReference } from "./write-map/reference-path.js";
+export type { DeclaredTexts, RuleFault, WriteField, WriteOperation, WriteVocabulary } from "./write-map/vocabulary.js";

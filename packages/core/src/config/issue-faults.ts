@@ -77,7 +77,8 @@ function faultsOf(issue: Issue, schema: z.core.$ZodType, input: unknown, prefix:
   const inner = issue.code === "invalid_union" ? unionIssues(issue) : null;
   if (inner !== null) return inner.flatMap((each) => faultsOf({ ...each, path: [...issue.path, ...each.path] }, schema, input, prefix));
   const target = schemaAt(schema, issue.path);
-  const missing = issue.path.length > 0 && valueAt(input, issue.path) === undefined;
+  // A rule of its own says more of what is missing than the schema could.
+  const missing = issue.code !== "custom" && issue.path.length > 0 && valueAt(input, issue.path) === undefined;
   const secret = target !== null && markOf(target, secretMarks.secret) !== undefined;
   const kindMatters = missing || !["custom", "invalid_format", "invalid_key"].includes(issue.code);
   const remedy = kindMatters && target !== null ? `expected ${describeExpected(target)}` : null;

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
-import { judgeJson, type StrictJson } from "./strict-json.js";
+import type { JsonValue } from "./json.js";
+import { freezeJson } from "./json-reader.js";
+import { judgeJson, type StrictJson, valueOfJson } from "./strict-json.js";
 import { decodeUtf8 } from "./utf8-text.js";
 
 /** The bytes of one body and what is known of them; each fact is found at the first request and kept (FW-ENV-11). */
@@ -7,6 +9,7 @@ export class Body {
   readonly bytes: Uint8Array;
   #text: string | null | undefined;
   #json: StrictJson | null | undefined;
+  #value: JsonValue | undefined;
   #sha256: string | undefined;
 
   constructor(bytes: Uint8Array) {
@@ -23,6 +26,18 @@ export class Body {
   get json(): StrictJson | null {
     if (this.#json === undefined) this.#json = this.text === null || this.bytes.length === 0 ? null : judgeJson(this.bytes);
     return this.#json;
+  }
+
+  /** The lossless value, not frozen yet: for readers that take parts of it and freeze what they hand on. */
+  get unfrozenValue(): JsonValue | undefined {
+    if (this.#value === undefined && this.json !== null) this.#value = valueOfJson(this.text as string, this.json);
+    return this.#value;
+  }
+
+  /** The frozen, lossless value; undefined when the bytes are not strict JSON. */
+  get value(): JsonValue | undefined {
+    const value = this.unfrozenValue;
+    return value === undefined ? undefined : freezeJson(value);
   }
 
   /** 64 lowercase hex digits. */

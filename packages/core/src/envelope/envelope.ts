@@ -1,5 +1,5 @@
 import type { HeaderMap } from "./headers.js";
-import type { JsonObject } from "./json.js";
+import type { JsonObject, JsonValue } from "./json.js";
 import type { MetadataSnapshot } from "./metadata-snapshot.js";
 import type { NormalizedPayload, PayloadMode } from "./payload.js";
 
@@ -45,6 +45,11 @@ export interface Envelope {
 
   /** Body as text, or null when it is not UTF-8 (FW-PAY-04) or was withheld. */
   text(): string | null;
+  /**
+   * Body as a frozen JSON value without loss: `bigint` beyond 2^53, `NumberToken` where a double cannot hold a number. Undefined
+   * when it is not strict JSON (FW-PAY-03) or was withheld.
+   */
+  json(): JsonValue | undefined;
   /** The key that makes a write idempotent (FW-ENV-06). Throws `ValidationError` when none can be had (FW-ENV-08). */
   idempotencyKey(): string;
   /** Body in a form a JSON destination can store (FW-PAY-01). Throws `SerializationError` under the strict modes. */

@@ -6,9 +6,9 @@ export function readJsonLosslessly(text: string): JsonValue {
   return new JsonReader(text).read();
 }
 
-/** Freezes what `JSON.parse` made of a text whose numbers it keeps. */
+/** Freezes a value that was read, innermost first: what is frozen already is so to its depth. */
 export function freezeJson(value: JsonValue): JsonValue {
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const member of Array.isArray(value) ? value : Object.values(value)) freezeJson(member as JsonValue);
   return Object.freeze(value) as JsonValue;
 }

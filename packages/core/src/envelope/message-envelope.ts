@@ -4,7 +4,7 @@ import type { Envelope } from "./envelope.js";
 import type { EnvelopeOrigin } from "./envelope-origin.js";
 import { type HeaderMap, noHeaders } from "./headers.js";
 import { contentKey, messageIdKey } from "./idempotency-key.js";
-import type { JsonObject } from "./json.js";
+import type { JsonObject, JsonValue } from "./json.js";
 import { describeMessage } from "./message-description.js";
 import type { MessageMetadata } from "./message-metadata.js";
 import { buildSnapshot, type MetadataSnapshot, withStorageTime } from "./metadata-snapshot.js";
@@ -215,6 +215,10 @@ export class MessageEnvelope implements Envelope {
     return this.payloadOmitted ? null : this.#body.text;
   }
 
+  json(): JsonValue | undefined {
+    return this.payloadOmitted ? undefined : this.#body.value;
+  }
+
   idempotencyKey(): string {
     const memo = this.#kept();
     memo.key ??= this.#input.known?.idempotencyKey ?? this.#makeKey();
@@ -296,6 +300,12 @@ export class MessageEnvelope implements Envelope {
     return contentKey(this.subject, this.#body.sha256);
   }
 
+  /** @internal See `jsonForReading`. */
+  static readJson(envelope: Envelope): JsonValue | undefined {
+    if (!(#input in envelope)) return envelope.json();
+    return envelope.payloadOmitted ? undefined : envelope.#body.unfrozenValue;
+  }
+
   /** @internal See `inspectEnvelope`. */
   static inspect(envelope: Envelope): ValidationError | SerializationError | null {
     if (!(#input in envelope) || envelope.#input.readHeaders === null) return null;
@@ -319,6 +329,11 @@ export class MessageEnvelope implements Envelope {
  */
 export function inspectEnvelope(envelope: Envelope): ValidationError | SerializationError | null {
   return MessageEnvelope.inspect(envelope);
+}
+
+/** What `envelope.json()` gives, perhaps not frozen: freezing costs as much as parsing. Whoever hands a part on freezes it. */
+export function jsonForReading(envelope: Envelope): JsonValue | undefined {
+  return MessageEnvelope.readJson(envelope);
 }
 
 function messageIdOf(headers: HeaderMap): string | null {

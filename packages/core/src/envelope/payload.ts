@@ -2,7 +2,6 @@ import { SerializationError } from "../error/errors.js";
 import type { Body } from "./body.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import { quoteJson } from "./json-encode.js";
-import { type StrictJson, valueOfJson } from "./strict-json.js";
 
 /** How a body becomes JSON (FW-PAY-01). */
 export type PayloadMode = "json_or_envelope" | "json_only" | "text_envelope" | "bytes_envelope";
@@ -31,7 +30,7 @@ export interface NormalizedPayload {
 export function normalisePayload(body: Body, mode: PayloadMode, place: () => string): NormalizedPayload {
   if (mode === "bytes_envelope") return new WrappedPayload(body, formatOf(body), "bytes");
   const json = body.json;
-  if (json !== null && mode !== "text_envelope" && !json.reservedRoot) return new VerbatimPayload(body, json);
+  if (json !== null && mode !== "text_envelope" && !json.reservedRoot) return new VerbatimPayload(body);
   if (json === null && mode === "json_only")
     throw new SerializationError(`the payload is not JSON (${place()})`, { code: "payload_not_json" });
   if (body.text !== null) return new WrappedPayload(body, json === null ? "text" : "json", "text");
@@ -58,12 +57,9 @@ function formatOf(body: Body): PayloadFormat {
 /** A JSON body that is stored as it is. */
 class VerbatimPayload implements NormalizedPayload {
   readonly #body: Body;
-  readonly #json: StrictJson;
-  #value: JsonValue | undefined;
 
-  constructor(body: Body, json: StrictJson) {
+  constructor(body: Body) {
     this.#body = body;
-    this.#json = json;
     Object.freeze(this);
   }
 
@@ -93,8 +89,7 @@ class VerbatimPayload implements NormalizedPayload {
   }
 
   get value(): JsonValue {
-    if (this.#value === undefined) this.#value = valueOfJson(this.text, this.#json);
-    return this.#value;
+    return this.#body.value as JsonValue;
   }
 }
 

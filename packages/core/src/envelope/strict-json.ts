@@ -23,14 +23,14 @@ export function judgeJson(bytes: Uint8Array): StrictJson | null {
   return facts === null ? null : { reservedRoot: facts.watchedRootMember, plainNumbers: facts.plainNumbers };
 }
 
-/** The frozen, lossless value of a text that `judgeJson` has accepted. */
+/** The lossless value of a text that `judgeJson` has accepted, not frozen. */
 export function valueOfJson(text: string, json: StrictJson): JsonValue {
-  return json.plainNumbers ? freezeJson(JSON.parse(text) as JsonValue) : readJsonLosslessly(text);
+  return json.plainNumbers ? (JSON.parse(text) as JsonValue) : readJsonLosslessly(text);
 }
 
 /** Frozen, lossless value of a strict JSON document in UTF-8; undefined when the bytes are not one. */
 export function parseStrictJson(bytes: Uint8Array): JsonValue | undefined {
   const text = decodeUtf8(bytes);
   const json = text === null ? null : judgeJson(bytes);
-  return text === null || json === null ? undefined : valueOfJson(text, json);
+  return text === null || json === null ? undefined : freezeJson(valueOfJson(text, json));
 }

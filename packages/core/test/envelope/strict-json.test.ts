@@ -289,7 +289,7 @@ describe("FW-PAY-06 numbers keep their digits", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 0, max: 3 }), (given, indent) => {
         // The last member forces the lossless reader.
-        const text = JSON.stringify({ given, forced: "N" }, null, indent).replace('"N"', "9007199254740993");
+        const text = JSON.stringify({ given, forced: "N" }, null, indent).replace(/"N"(?=\s*\}$)/, "9007199254740993");
         const read = value(text) as Record<string, unknown> | undefined;
         fc.pre(read !== undefined && !hasUnsafeInteger(given));
         expect(read).toEqual({ ...JSON.parse(text), forced: 9_007_199_254_740_993n });
