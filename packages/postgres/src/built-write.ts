@@ -36,4 +36,6 @@ export interface BuiltWrite {
   readonly conflict: string | null;
   /** Size of the values on the wire, about. */
   readonly bytes: number;
+  /** True when the message chose names of table or columns (`data` as one reference, `table_by`): a name that the database lacks is then its own fault (WO-ERR-05). */
+  readonly namesFromMessage: boolean;
 }
