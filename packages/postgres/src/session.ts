@@ -19,12 +19,15 @@ export interface PipelineResult {
 
 /** Why a pipeline ended early. */
 export interface SessionFailure {
-  /** `server`: a definite error with a SQLSTATE, the connection lives on. `lost`: the connection ended, or was ended at a deadline. */
+  /**
+   * `server`: a definite error with a SQLSTATE, the connection lives on. `lost`: the connection ended, or was ended at a
+   * deadline; `code` is then that of the server's last word, where it had one.
+   */
   readonly kind: "server" | "lost";
   /** SQLSTATE or system error code; null when there is none. */
   readonly code: string | null;
-  /** With `lost`: true when any byte of this pipeline was handed to the socket. */
-  readonly sent: boolean;
+  /** Queries of which any byte was handed to the socket; those after were certainly not sent (WO-ERR-02). */
+  readonly sent: number;
   /** The driver's error; its text never leaves the process unless the operator asked for it (WO-OB-03). */
   readonly error: unknown;
 }
@@ -42,8 +45,9 @@ export interface Session {
 export interface Sessions {
   /**
    * Lends a connection; rejects with a `DestinationUnavailableError`, `CredentialsError` or `ConfigurationError` when none
-   * can be had in time: nothing was sent. An aborted signal ends the session's query: cancelled on the server, connection
-   * destroyed (WO-PG-34).
+   * can be had in time, with a `NotAttemptedError` when the signal is aborted first: nothing was sent. Aborted later, it ends
+   * the session's query: cancelled on the server, connection destroyed (WO-PG-34). The connection must be given back outside
+   * of a transaction; one that is not is destroyed.
    */
   use<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result>;
 }
