@@ -25,31 +25,36 @@ export interface PayloadBuilder {
   table(payload: PostgresPayload): TargetTable | null;
   /**
    * The write of a payload (guard 2, WO-GEN-09), or the permanent error of that payload alone (WO-GEN-10). Without types
-   * arrays and objects are taken for JSON.
+   * arrays and objects are taken for JSON. `namesFromMessage` says that the message chose a table or columns (WO-ERR-05).
    */
-  build(payload: PostgresPayload, types: TableTypes | null): BuiltWrite | SinkError;
+  build(payload: PostgresPayload, types: TableTypes | null, namesFromMessage?: boolean): BuiltWrite | SinkError;
 }
 
 /** Makes the builder of a sink. */
 export function createPayloadBuilder(settings: BuildSettings): PayloadBuilder {
   const omitUndefined = settings.undefinedData === "omit";
   const findTable = createTargetTables(settings.allowQuotedIdentifiers);
-  const findShape = createShapes({ omitUndefined, onZeroRows: settings.onZeroRows });
+  const findShape = createShapes({
+    omitUndefined,
+    onZeroRows: settings.onZeroRows,
+    check: (payload) => void checkPayload(payload, settings),
+  });
   const buildStatement = createStatementBuilder(settings);
 
-  function buildRow(payload: TablePayload, types: TableTypes | null): BuiltWrite {
-    const checkAgain = () => void checkPayload(payload, settings);
+  function buildRow(payload: TablePayload, types: TableTypes | null, namesFromMessage: boolean): BuiltWrite {
     const table = findTable(payload.table);
     if (table === null) throw rejectPayload(payload.op ?? "insert", '"table" is no name of a table');
-    const shape = findShape(payload, table, checkAgain);
-    return encodeRow(payload, shape, shape.columnTypes(types), settings.nul);
+    const shape = findShape(payload, table);
+    const { values, bytes } = encodeRow(payload, shape, shape.columnTypes(types), settings.nul);
+    const conflict = shape.conflict === null ? null : conflictTuple(values, shape.conflict);
+    return { form: shape.form, values, conflict, bytes, namesFromMessage };
   }
 
   return {
     table: (payload) => (payload.op === "statement" ? null : findTable(payload.table)),
-    build: (payload, types) => {
+    build: (payload, types, namesFromMessage = false) => {
       try {
-        return payload.op === "statement" ? buildStatement(payload) : buildRow(payload, types);
+        return payload.op === "statement" ? buildStatement(payload) : buildRow(payload, types, namesFromMessage);
       } catch (error) {
         if (isSinkError(error)) return error;
         // Nothing that a payload does when it is read may hold up its neighbours.
@@ -59,8 +64,12 @@ export function createPayloadBuilder(settings: BuildSettings): PayloadBuilder {
   };
 }
 
-function encodeRow(payload: TablePayload, shape: Shape, types: readonly (ColumnType | undefined)[], nul: NulPolicy): BuiltWrite {
-  const { form, data, equal } = shape;
+function encodeRow(
+  payload: TablePayload,
+  { data, equal }: Shape,
+  types: readonly (ColumnType | undefined)[],
+  nul: NulPolicy,
+): Pick<BuiltWrite, "values" | "bytes"> {
   const values: BoundValue[] = [];
   let bytes = 0;
   if (payload.op !== "delete") {
@@ -79,7 +88,7 @@ function encodeRow(payload: TablePayload, shape: Shape, types: readonly (ColumnT
       bytes += sizeOf(text);
     }
   }
-  return { form, values, conflict: shape.conflict === null ? null : conflictTuple(values, shape.conflict), bytes };
+  return { values, bytes };
 }
 
 function encode(

@@ -1,7 +1,7 @@
+import type { ValidationError } from "@sinks/core";
 import type { Operation } from "./built-write.js";
 import { isPlainIdentifier, isQuotableIdentifier, type TableName, tableParts } from "./identifier.js";
-import type { PostgresPayload, Predicate, Row } from "./payload.js";
-import { operationFields, type PayloadField, payloadFields } from "./payload-fields.js";
+import type { PostgresPayload, Predicate, Row, UpsertPayload } from "./payload.js";
 import { rejectPayload } from "./payload-rejection.js";
 import { isPlainRecord } from "./plain-record.js";
 
@@ -13,8 +13,7 @@ export interface PayloadSettings {
   readonly undefinedData: "reject" | "omit";
 }
 
-/** The fields of a payload under their API names, whichever form each was given in. */
-type GivenFields = { op: unknown } & Record<PayloadField, unknown>;
+type Given = Readonly<Record<string, unknown>>;
 
 /**
  * Checks one payload when it is made (guard 1, WO-GEN-09) and gives it back with API names. Throws `ValidationError` for
@@ -22,119 +21,115 @@ type GivenFields = { op: unknown } & Record<PayloadField, unknown>;
  */
 export function checkPayload(value: unknown, settings: PayloadSettings): PostgresPayload {
   if (!isPlainRecord(value)) throw rejectPayload("unknown op", "it must be a plain object");
-  const given = readFields(value);
-  const operation = operationOf(given.op);
-  const used = operationFields[operation];
-  for (const field of payloadFields) {
-    const use = used[field];
-    const set = given[field];
-    if (use === undefined) {
-      if (set !== undefined) throw rejectPayload(operation, `it does not use "${field}"`);
-    } else if (use === "required" && isEmpty(set)) throw rejectPayload(operation, `it requires "${field}"`);
-  }
-  return checkForm(operation, given, settings);
-}
-
-function readFields(value: Readonly<Record<string, unknown>>): GivenFields {
-  const given: GivenFields = {
-    op: undefined,
-    table: undefined,
-    data: undefined,
-    where: undefined,
-    conflict: undefined,
-    updateColumns: undefined,
-    newestBy: undefined,
-    statement: undefined,
-    params: undefined,
-  };
+  const op = operationOf(value["op"]);
+  // The usual payload has only keys that its operation uses, so that the fields are looked at once, by `checkForm`.
   for (const name of Object.keys(value)) {
-    const field = fieldOf(name);
-    if (field === null) {
-      const shown = isPlainIdentifier(name) ? `"${name}"` : "a field that no operation has";
-      throw rejectPayload(describeOperation(value["op"]), `it does not use ${shown}`);
-    }
-    if (given[field] !== undefined && value[name] !== undefined) {
-      throw rejectPayload(describeOperation(value["op"]), `"${field}" is given in both of its forms`);
-    }
-    if (value[name] !== undefined) given[field] = value[name];
+    if (name !== "op" && !mayHave(op, name) && value[name] !== undefined) throw rejectPayload(op, `it does not use ${describeField(name)}`);
   }
-  return given;
+  return checkForm(op, value, settings);
 }
 
-function fieldOf(name: string): keyof GivenFields | null {
+function mayHave(op: Operation, name: string): boolean {
   switch (name) {
-    case "op":
     case "table":
+      return op !== "statement";
     case "data":
+      return op !== "delete" && op !== "statement";
     case "where":
+      return op === "update" || op === "delete";
     case "conflict":
     case "updateColumns":
     case "newestBy":
+    case "update_columns":
+    case "newest_by":
+      return op === "upsert";
     case "statement":
     case "params":
-      return name;
-    case "update_columns":
-      return "updateColumns";
-    case "newest_by":
-      return "newestBy";
+      return op === "statement";
     default:
-      return null;
+      return false;
   }
 }
 
-function isOperation(op: unknown): op is Operation {
-  return typeof op === "string" && Object.hasOwn(operationFields, op);
-}
-
-function describeOperation(op: unknown): string {
-  return op === undefined ? "insert" : isOperation(op) ? op : "unknown op";
+/** API name of a field; anything that is no name at all is not shown. */
+function describeField(name: string): string {
+  if (name === "update_columns" || name === "newest_by") return name === "newest_by" ? '"newestBy"' : '"updateColumns"';
+  return isPlainIdentifier(name) ? `"${name}"` : "a field that no operation has";
 }
 
 function operationOf(op: unknown): Operation {
-  if (op === undefined) return "insert";
-  if (!isOperation(op)) throw rejectPayload("unknown op", `"op" must be one of ${Object.keys(operationFields).join(", ")}`);
-  return op;
+  switch (op) {
+    case undefined:
+      return "insert";
+    case "insert":
+    case "update":
+    case "upsert":
+    case "delete":
+    case "statement":
+      return op;
+    default:
+      throw rejectPayload("unknown op", '"op" must be one of insert, update, upsert, delete, statement');
+  }
 }
 
+/** Required fails when absent, null, `""`, `[]` or `{}` (WO-GEN-07). */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (Array.isArray(value)) return value.length === 0;
   return isPlainRecord(value) && Object.keys(value).length === 0;
 }
 
-function checkForm(op: Operation, given: GivenFields, settings: PayloadSettings): PostgresPayload {
+/** The error of a required field that is not of its form: an empty one is missing. */
+function misfit(op: Operation, field: string, value: unknown, form: string): ValidationError {
+  return rejectPayload(op, isEmpty(value) ? `it requires "${field}"` : `"${field}" must be ${form}`);
+}
+
+function checkForm(op: Operation, given: Given, settings: PayloadSettings): PostgresPayload {
   if (op === "statement") {
-    if (typeof given.statement !== "string") throw rejectPayload(op, '"statement" must be the name of a statement');
-    return { op, statement: given.statement, params: checkParams(given.params) };
+    const { statement, params } = given;
+    if (typeof statement !== "string" || statement === "") throw misfit(op, "statement", statement, "the name of a statement");
+    return { op, statement, params: checkParams(params) };
   }
   const quoted = settings.allowQuotedIdentifiers;
-  if (tableParts(given.table, quoted) === null)
-    throw rejectPayload(op, '"table" must be t, schema.t or [schema, t], each name an identifier');
-  const table = given.table as TableName;
-  if (op === "delete") return { op, table, where: checkRecord(op, "where", given.where, quoted, false) as Predicate };
-  const data = checkRecord(op, "data", given.data, quoted, settings.undefinedData === "omit") as Row;
+  const table = given["table"] as TableName;
+  if (tableParts(table, quoted) === null) throw misfit(op, "table", table, "t, schema.t or [schema, t], each name an identifier");
+  if (op === "delete") return { op, table, where: checkRecord(op, "where", given["where"], quoted, false) as Predicate };
+  const data = checkRecord(op, "data", given["data"], quoted, settings.undefinedData === "omit") as Row;
   if (op === "insert") return { op, table, data };
-  if (op === "update") return { op, table, data, where: checkRecord(op, "where", given.where, quoted, false) as Predicate };
-  const conflict = checkColumns("conflict", given.conflict, quoted);
-  const { updateColumns, newestBy } = given;
-  if (newestBy !== undefined) {
-    if (!isColumn(newestBy, quoted)) throw rejectPayload(op, '"newestBy" must be the name of a column');
-    if (conflict.includes(newestBy)) throw rejectPayload(op, '"newestBy" names a column of "conflict"');
-  }
-  return {
-    op,
-    table,
-    data,
-    conflict,
-    ...(updateColumns !== undefined && { updateColumns: checkUpdateColumns(updateColumns, conflict, quoted) }),
-    ...(newestBy !== undefined && { newestBy }),
-  };
+  if (op === "update") return { op, table, data, where: checkRecord(op, "where", given["where"], quoted, false) as Predicate };
+  return checkUpsert(given, table, data, quoted);
+}
+
+function checkUpsert(given: Given, table: TableName, data: Row, quoted: boolean): UpsertPayload {
+  const { conflict } = given;
+  if (isEmpty(conflict)) throw rejectPayload("upsert", 'it requires "conflict"');
+  const payload: Writable<UpsertPayload> = { op: "upsert", table, data, conflict: checkColumns("conflict", conflict, quoted) };
+  const updateColumns = eitherForm(given, "updateColumns", "update_columns");
+  if (updateColumns !== undefined) payload.updateColumns = checkUpdateColumns(updateColumns, payload.conflict, quoted);
+  const newestBy = eitherForm(given, "newestBy", "newest_by");
+  if (newestBy === undefined) return payload;
+  if (!isColumn(newestBy, quoted)) throw rejectPayload("upsert", '"newestBy" must be the name of a column');
+  if (payload.conflict.includes(newestBy)) throw rejectPayload("upsert", '"newestBy" names a column of "conflict"');
+  payload.newestBy = newestBy;
+  return payload;
+}
+
+type Writable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
+
+/** A configuration spells a field with underscores; the two spellings are one field. */
+function eitherForm(given: Given, name: string, configured: string): unknown {
+  const value = given[name];
+  if (value === undefined) return given[configured];
+  if (given[configured] !== undefined) throw rejectPayload("upsert", `"${name}" is given in both of its forms`);
+  return value;
 }
 
 /** Names first, so that a path never shows what is no name. */
-function checkRecord(op: Operation, field: PayloadField, value: unknown, quoted: boolean, mayOmit: boolean): object {
-  if (!isPlainRecord(value)) throw rejectPayload(op, `"${field}" must be a plain object`);
-  for (const name of Object.keys(value)) {
+function checkRecord(op: Operation, field: string, value: unknown, quoted: boolean, mayOmit: boolean): Given {
+  if (!isPlainRecord(value)) throw misfit(op, field, value, "a plain object");
+  const names = Object.keys(value);
+  if (names.length === 0) throw rejectPayload(op, `it requires "${field}"`);
+  for (const name of names) {
     if (!isColumn(name, quoted)) throw rejectPayload(op, `"${field}" has a name that is no name of a column`);
     if (value[name] === undefined && !mayOmit) throw rejectPayload(op, `${field}.${name} is undefined`);
   }
@@ -151,7 +146,7 @@ function checkParams(value: unknown): Row {
   return value as Row;
 }
 
-function checkColumns(field: PayloadField, value: unknown, quoted: boolean): readonly string[] {
+function checkColumns(field: string, value: unknown, quoted: boolean): readonly string[] {
   if (!Array.isArray(value)) throw rejectPayload("upsert", `"${field}" must be a list of columns`);
   for (let index = 0; index < value.length; index += 1) {
     const name: unknown = value[index];

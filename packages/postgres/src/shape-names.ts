@@ -19,8 +19,10 @@ export function namesOf(payload: TablePayload, omit: boolean): ShapeNames {
   const data = payload.op === "delete" ? none : dataNames(payload.data, omit);
   if (payload.op !== "update" && payload.op !== "delete") return { data, equal: none, absent: none };
   const { where } = payload;
-  const names = Object.keys(where);
-  return { data, equal: names.filter((name) => where[name] !== null), absent: names.filter((name) => where[name] === null) };
+  const equal: string[] = [];
+  const absent: string[] = [];
+  for (const name of Object.keys(where)) (where[name] === null ? absent : equal).push(name);
+  return { data, equal, absent };
 }
 
 function dataNames(data: Readonly<Record<string, unknown>>, omit: boolean): readonly string[] {

@@ -3,6 +3,7 @@ import type { Form } from "./built-write.js";
 import type { ColumnType, TableTypes } from "./column-type.js";
 import type { TablePayload, UpsertPayload } from "./payload.js";
 import { rejectPayload } from "./payload-rejection.js";
+import { createRecentShapes } from "./recent-shapes.js";
 import { createRowForm, maximumParameters } from "./row-form.js";
 import { namesKey, namesOf, type ShapeNames, sortNames } from "./shape-names.js";
 import { createSingleForm, deleteText, updateText } from "./single-form.js";
@@ -21,33 +22,46 @@ export interface Shape {
   columnTypes(types: TableTypes | null): readonly (ColumnType | undefined)[];
 }
 
-/**
- * Finds the shape of a payload. `checkAgain` runs before a shape is made, so that no name reaches a text that was not checked
- * as it stands there, also when the payload was changed after guard 1 (WO-GEN-09).
- */
-export type ShapeFinder = (payload: TablePayload, table: TargetTable, checkAgain: () => void) => Shape;
+/** What shapes depend on. */
+export interface ShapeSettings {
+  readonly omitUndefined: boolean;
+  readonly onZeroRows: Form["onZeroRows"];
+  /**
+   * Throws for a payload that breaks guard 1. Asked before a shape is made, so that no name reaches a text that was not
+   * checked as it stands there, also when the payload was changed meanwhile (WO-GEN-09).
+   */
+  readonly check: (payload: TablePayload) => void;
+}
+
+/** Finds the shape of a payload. */
+export type ShapeFinder = (payload: TablePayload, table: TargetTable) => Shape;
 
 /** Shapes that are kept: a message may choose its columns, so their number has no bound of its own. */
 const limit = 1000;
 
 /** Makes and keeps shapes. Equal shapes have one form, whatever the order of the names in their payloads. */
-export function createShapes(settings: { readonly omitUndefined: boolean; readonly onZeroRows: Form["onZeroRows"] }): ShapeFinder {
+export function createShapes(settings: ShapeSettings): ShapeFinder {
+  const recent = createRecentShapes();
   const byGivenNames = new BoundedMap<Shape>(limit);
   const byText = new BoundedMap<Shape>(limit);
   const valuesList = createValuesLists();
-  return (payload, table, checkAgain) => {
+  return (payload, table) => {
     const given = namesOf(payload, settings.omitUndefined);
+    return recent.find(payload, table, given) ?? recent.add(payload, table, given, byNames(payload, table, given));
+  };
+
+  function byNames(payload: TablePayload, table: TargetTable, given: ShapeNames): Shape {
     const key = namesKey(payload, table, given);
     const known = byGivenNames.get(key);
     if (known !== undefined) return known;
-    checkAgain();
+    settings.check(payload);
     checkEmptiness(payload, given);
     const names = sortNames(given);
     const form = createForm(payload, table, names, settings.onZeroRows, valuesList);
-    // The text of one row names everything that tells two forms apart.
+    // The text without rows names everything that tells two forms apart.
     const text = `${form.operation} ${form.query([]).text}`;
     return byGivenNames.add(key, byText.get(text) ?? byText.add(text, createShape(payload, form, names)));
-  };
+  }
 }
 
 /** Nothing is sent without data or without a predicate, also when all of it was left out since guard 1 (WO-PG-06). */

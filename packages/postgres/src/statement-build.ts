@@ -54,7 +54,8 @@ function bind(statement: NamedStatement, form: Form, params: Readonly<Record<str
       throw rejectPayload("statement", `"${statement.name}": params.${name}${error.path} ${error.message}`);
     }
   }
-  return { form, values, conflict: null, bytes };
+  // The text is the operator's: no message has a say in its names.
+  return { form, values, conflict: null, bytes, namesFromMessage: false };
 }
 
 function checkNames({ name, sql }: NamedStatement, params: Readonly<Record<string, unknown>>): void {

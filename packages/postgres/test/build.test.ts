@@ -163,6 +163,13 @@ test("WO-OB-03 a write names its operation and its table or statement, never a t
   expect(write({ op: "statement", statement: "park" })).toMatchObject({ form: { operation: "statement", destination: "park" }, bytes: 0 });
 });
 
+test("WO-ERR-05 a write says whether the message chose its names", () => {
+  const builder = createPayloadBuilder(buildSettings());
+  const insert = { op: "insert", table: "t", data: { a: 1 } } as const;
+  expect(builder.build(insert, null)).toMatchObject({ namesFromMessage: false });
+  expect(builder.build(insert, null, true)).toMatchObject({ namesFromMessage: true });
+});
+
 test("WO-PG-21 the size of a write is that of its values, about", () => {
   const size = (v: unknown) => (guardTwo({ table: "t", data: { v } }) as BuiltWrite).bytes;
   expect(size("é".repeat(1000))).toBe(2004);
