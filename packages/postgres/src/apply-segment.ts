@@ -53,7 +53,7 @@ function isItsOwnTransaction({ chunks }: Segment, { limits, deferred, halving, l
 
 async function applyStatement(conversation: Conversation, segment: Segment): Promise<Applied> {
   const sent = await sendChunks(conversation, segment, { before: [], after: [], halving: false });
-  if (sent.failure !== null) return failed(segmentFailure(segment, sent.chunk, sent.failure, true));
+  if (sent.failure !== null) return failed(segmentFailure(segment, sent.chunk, sent.failure, sent.ended));
   return { failure: null, unmatched: unmatchedOf(segment, sent, "warn") };
 }
 
@@ -68,7 +68,7 @@ async function applyTransaction(
   const sent = await sendChunks(conversation, segment, { before, after, halving });
   if (sent.failure !== null) {
     conversation.owe(control.rollback);
-    return failed(segmentFailure(segment, sent.chunk, sent.failure, oneRun));
+    return failed(segmentFailure(segment, sent.chunk, sent.failure, oneRun && sent.ended));
   }
   const [missing] = unmatchedOf(segment, sent, "fail");
   if (missing !== undefined) {
@@ -76,18 +76,25 @@ async function applyTransaction(
     return failed(segmentFailure(segment, missing, null, false));
   }
   const refusal = oneRun ? refusedCommit(sent.last?.command) : await commitTransaction(conversation);
-  if (refusal !== null) return failed(segmentFailure(segment, null, refusal, true));
+  if (refusal !== null) return failed(segmentFailure(segment, null, refusal.failure, refusal.ended));
   return { failure: null, unmatched: unmatchedOf(segment, sent, "warn") };
 }
 
-/** Commits; the failure that says otherwise, a tag that is no COMMIT included (WO-PG-26). */
-export async function commitTransaction(conversation: Conversation): Promise<SessionFailure | null> {
-  const { done, failure } = await conversation.send([control.commit]);
-  return failure ?? refusedCommit(done.at(-1)?.command);
+/** A COMMIT that did not succeed. */
+export interface RefusedCommit {
+  readonly failure: SessionFailure;
+  /** False when it was certainly not sent. */
+  readonly ended: boolean;
 }
 
-function refusedCommit(command: string | undefined): SessionFailure | null {
-  return command === "COMMIT" ? null : { kind: "server", code: null, sent: true, error: null };
+/** Commits; answers what says otherwise, a tag that is no COMMIT included (WO-PG-26). */
+export async function commitTransaction(conversation: Conversation): Promise<RefusedCommit | null> {
+  const { done, failure, ended } = await conversation.send([control.commit]);
+  return failure === null ? refusedCommit(done.at(-1)?.command) : { failure, ended };
+}
+
+function refusedCommit(command: string | undefined): RefusedCommit | null {
+  return command === "COMMIT" ? null : { failure: { kind: "server", code: null, sent: 0, error: null }, ended: true };
 }
 
 /** Statements that touched no row although their form asks for one (WO-PG-08). */

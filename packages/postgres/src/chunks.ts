@@ -1,5 +1,6 @@
 import type { BuiltWrite, Form, Query } from "./built-write.js";
 import type { Run } from "./runs.js";
+import { compareUtf8 } from "./utf8-order.js";
 
 /** The writes of one statement: those from `from` up to, not including, `to`, all of one form. */
 export interface Chunk {
@@ -58,7 +59,7 @@ export function halvesOf({ form, from, to }: Chunk): readonly [Chunk, Chunk] {
 /** By conflict tuple when all tuples are distinct; rows without one conflict with nothing and go first. Else as given. */
 function sendingOrder(rows: readonly BuiltWrite[]): readonly BuiltWrite[] {
   if (isSorted(rows)) return rows;
-  const compare = rows.some(({ conflict }) => conflict !== null && surrogate.test(conflict)) ? byCodePoint : byCodeUnit;
+  const compare = rows.some(({ conflict }) => conflict !== null && surrogate.test(conflict)) ? compareUtf8 : byCodeUnit;
   const sorted = rows.toSorted((one, other) => compare(one.conflict ?? "", other.conflict ?? ""));
   const repeats = sorted.some(({ conflict }, index) => conflict !== null && index > 0 && sorted[index - 1]?.conflict === conflict);
   return repeats ? rows : sorted;
@@ -76,11 +77,7 @@ function isSorted(rows: readonly BuiltWrite[]): boolean {
 
 const surrogate = /[\ud800-\udfff]/;
 
+/** The order of UTF-8 bytes (WO-GEN-19) where no text holds a surrogate. */
 function byCodeUnit(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
-}
-
-/** The order of UTF-8 bytes (WO-GEN-19), which that of code units is but for surrogates. */
-function byCodePoint(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -7,6 +7,8 @@ export interface Reply {
   readonly done: readonly QueryResult[];
   /** The failure after `done`, when there was one; with all of `done` there it came when the server ended the pipeline. */
   readonly failure: SessionFailure | null;
+  /** True unless the last query was certainly not sent (WO-ERR-02). */
+  readonly ended: boolean;
 }
 
 /**
@@ -32,7 +34,8 @@ export class Conversation {
     this.#owed = [];
     const { done, failure } = await this.#session.pipeline(owed.length === 0 ? queries : [...owed, ...queries]);
     if (failure?.kind === "lost") this.#lost = true;
-    return { done: owed.length === 0 ? done : done.slice(owed.length), failure };
+    const ended = failure === null || failure.sent === owed.length + queries.length;
+    return { done: owed.length === 0 ? done : done.slice(owed.length), failure, ended };
   }
 
   /** Sends what is owed, so that the connection is as it was lent. */

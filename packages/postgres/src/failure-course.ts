@@ -1,3 +1,6 @@
+import { type Verdict, verdictOf } from "./errors.js";
+import type { SessionFailure } from "./session.js";
+
 /**
  * What the execution of a batch does about a failure:
  * - `isolate`, `parent_missing`, `denied`: a message raises it by itself; it is found by isolation (WO-PG-27, WO-ERR-06).
@@ -21,52 +24,25 @@ export type Course =
   | "credentials"
   | "lost";
 
-/** By SQLSTATE or its class; a code beats its class (WO-ERR-04). */
-const courses: ReadonlyMap<string, Course> = new Map<string, Course>([
-  ["08", "lost"],
-  ["08001", "unavailable"],
-  ["08004", "unavailable"],
-  ["0A", "isolate"],
-  ["21000", "repeated_key"],
-  ["22", "isolate"],
-  ["23", "isolate"],
-  ["23503", "parent_missing"],
-  ["25006", "unavailable"],
-  ["25P03", "lost"],
-  ["26000", "stale_plan"],
-  ["28", "credentials"],
-  ["3D000", "unavailable"],
-  ["3F000", "schema"],
-  ["40001", "repeat"],
-  ["40003", "lost"],
-  ["40P01", "repeat"],
-  ["42", "schema"],
-  ["42501", "denied"],
-  ["44000", "isolate"],
-  ["53", "unavailable"],
-  ["54", "isolate"],
-  ["55000", "schema"],
-  ["55P03", "timed_out"],
-  ["57014", "timed_out"],
-  ["57P01", "lost"],
-  ["57P02", "lost"],
-  ["57P03", "unavailable"],
-  ["57P04", "lost"],
-  ["57P05", "lost"],
-  ["P0001", "isolate"],
-]);
+const courses: Readonly<Record<Verdict, Course>> = {
+  permanent: "isolate",
+  halve: "repeated_key",
+  parent_missing: "parent_missing",
+  temporary: "repeat",
+  stale_plan: "stale_plan",
+  unavailable: "unavailable",
+  schema: "schema",
+  right: "denied",
+  credentials: "credentials",
+  configuration: "unavailable",
+  lost: "lost",
+};
 
-/** What the server said of a failure besides its code. */
-export interface ServerFault {
-  readonly code: string | null;
-  /** Routine of the server that raised it. */
-  readonly routine: string | null;
-}
+/** Ended by a limit of ours: by the lock it waits for, or by its own length. */
+const timeouts: ReadonlySet<string | null> = new Set(["55P03", "57014"]);
 
-/** The course for a server's error; a code that nobody listed may pass (WO-ERR-01). */
-export function courseOf({ code, routine }: ServerFault): Course {
-  if (code === null) return "repeat";
-  if (code === "0A000" && routine === "RevalidateCachedQuery") return "stale_plan";
-  if (code === "42501" && routine === "ExecWithCheckOptions") return "isolate";
-  return courses.get(code) ?? courses.get(code.slice(0, 2)) ?? "repeat";
+/** The course that the verdict on a failure asks for. */
+export function courseOf(failure: SessionFailure): Course {
+  const course = courses[verdictOf(failure)];
+  return course === "repeat" && timeouts.has(failure.code) ? "timed_out" : course;
 }

@@ -98,7 +98,7 @@ export class SharedTransaction implements IsolationWay {
   async commit(): Promise<SegmentFailure | null> {
     if (this.#mark === null) return null;
     const refusal = await commitTransaction(this.#conversation);
-    if (refusal !== null) return segmentFailure(nothing, null, refusal, true);
+    if (refusal !== null) return segmentFailure(nothing, null, refusal.failure, refusal.ended);
     this.#begin();
     return null;
   }

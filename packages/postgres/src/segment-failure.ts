@@ -17,39 +17,21 @@ export interface SegmentFailure {
   readonly maybeApplied: boolean;
 }
 
-/** The failure of a segment at a statement, or around them when `chunk` is null. */
-export function segmentFailure(
-  segment: Segment,
-  chunk: Chunk | null,
-  failure: SessionFailure | null,
-  commitsAtOnce: boolean,
-): SegmentFailure {
-  const course = courseOfFailure(failure);
+/** The failure of a segment at a statement, or around them when `chunk` is null. `ended` says whether what makes it durable was sent. */
+export function segmentFailure(segment: Segment, chunk: Chunk | null, failure: SessionFailure | null, ended: boolean): SegmentFailure {
+  const course = failure === null ? "isolate" : courseOf(failure);
   const named = chunk ?? (segment.chunks.length === 1 ? (segment.chunks[0] as Chunk) : null);
+  const writes = named === null ? segment.writes : segment.writes.slice(named.from, named.to);
   return {
-    course: course === "schema" && writesOf(segment, named).some((write) => write.namesFromMessage) ? "isolate" : course,
+    course: course === "schema" && writes.some((write) => write.namesFromMessage) ? "isolate" : course,
     failure,
     form: named?.form ?? null,
     culprits: chunk === null ? null : culpritsOf(segment, chunk),
-    maybeApplied: course === "lost" && commitsAtOnce && (failure?.kind === "server" || failure?.sent === true),
+    maybeApplied: course === "lost" && ended,
   };
-}
-
-function courseOfFailure(failure: SessionFailure | null): Course {
-  if (failure === null) return "isolate";
-  return failure.kind === "lost" ? "lost" : courseOf({ code: failure.code, routine: routineOf(failure.error) });
 }
 
 function culpritsOf(segment: Segment, chunk: Chunk): readonly MessageWrites[] {
   const { from, to } = messagesOf(segment, chunk);
   return segment.messages.slice(from, to);
-}
-
-function writesOf({ writes }: Segment, chunk: Chunk | null) {
-  return chunk === null ? writes : writes.slice(chunk.from, chunk.to);
-}
-
-function routineOf(error: unknown): string | null {
-  const routine = (error as { readonly routine?: unknown } | null | undefined)?.routine;
-  return typeof routine === "string" ? routine : null;
 }

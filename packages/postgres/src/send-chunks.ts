@@ -25,6 +25,8 @@ export interface Sent {
   /** What the last command said. */
   readonly last: QueryResult | null;
   readonly failure: SessionFailure | null;
+  /** True unless the last command was certainly not sent. */
+  readonly ended: boolean;
   /** The statement that failed; null where a command around them did, or where nobody can tell. */
   readonly chunk: Chunk | null;
 }
@@ -37,13 +39,13 @@ export async function sendChunks(conversation: Conversation, segment: Segment, s
   const queries = [...before];
   for (const chunk of chunks) queries.push(chunkQuery(writes, chunk));
   queries.push(...after);
-  const { done, failure } = await conversation.send(queries);
+  const { done, failure, ended } = await conversation.send(queries);
   const counts: number[] = [];
   for (let index = before.length; index < done.length && counts.length < chunks.length; index += 1) {
     counts.push((done[index] as QueryResult).count);
   }
   const chunk = failure === null ? null : (chunks[done.length - before.length] ?? null);
-  return { counts, last: done.at(-1) ?? null, failure, chunk };
+  return { counts, last: done.at(-1) ?? null, failure, ended, chunk };
 }
 
 async function sendOneByOne(conversation: Conversation, { writes, chunks }: Segment, { before, after }: Sending): Promise<Sent> {
@@ -63,10 +65,10 @@ async function sendOneByOne(conversation: Conversation, { writes, chunks }: Segm
       counts.push(reply.done.at(-1)?.count ?? 0);
     }
     waiting = [];
-    if (failure !== null) return { counts, last: null, failure, chunk };
+    if (failure !== null) return { counts, last: null, failure, ended: false, chunk };
   }
-  const { done, failure } = await conversation.send([...waiting, ...after]);
-  return { counts, last: done.at(-1) ?? null, failure, chunk: null };
+  const { done, failure, ended } = await conversation.send([...waiting, ...after]);
+  return { counts, last: done.at(-1) ?? null, failure, ended, chunk: null };
 }
 
 /** One statement, or its halves where the database finds one key twice in it. */

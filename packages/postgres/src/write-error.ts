@@ -1,61 +1,37 @@
-import {
-  CredentialsError,
-  DestinationUnavailableError,
-  type ErrorOptions,
-  PermanentSinkError,
-  type SinkError,
-  TemporarySinkError,
-  UnknownOutcomeError,
-} from "@sinks/core";
+import { DestinationUnavailableError, type ErrorOptions, PermanentSinkError, type SinkError } from "@sinks/core";
+import { toPostgresError } from "./errors.js";
 import type { SegmentFailure } from "./segment-failure.js";
 
 /** The outcome of messages that failed so, as long as nothing else is known about their neighbours (WO-ERR). */
-export function writeError(failure: SegmentFailure): SinkError {
-  switch (failure.course) {
-    case "isolate":
-    case "repeated_key":
-      return permanentError(failure);
-    case "parent_missing":
-    case "repeat":
-    case "timed_out":
-    case "stale_plan":
-      return new TemporarySinkError(textOf(failure), optionsOf(failure));
-    case "denied":
-    case "credentials":
-      return new CredentialsError(textOf(failure), optionsOf(failure));
-    case "schema":
-    case "unavailable":
-      return unavailableError(failure);
-    case "lost":
-      return failure.maybeApplied ? new UnknownOutcomeError(textOf(failure), optionsOf(failure)) : unavailableError(failure);
-  }
+export function writeError(failed: SegmentFailure): SinkError {
+  if (failed.course === "isolate") return permanentError(failed);
+  return reported(failed) ?? permanentError(failed);
 }
 
 /** The message alone is at fault. */
-export function permanentError(failure: SegmentFailure): SinkError {
-  return new PermanentSinkError(textOf(failure), { ...optionsOf(failure), ...(failure.failure === null ? { code: "zero_rows" } : {}) });
+export function permanentError(failed: SegmentFailure): SinkError {
+  const error = reported(failed);
+  if (error === null) return new PermanentSinkError(`${labelOf(failed)} matched no row`, { code: "zero_rows" });
+  return new PermanentSinkError(error.message, optionsOf(error));
 }
 
 /** Nothing of it is applied and no message is at fault. */
-export function unavailableError(failure: SegmentFailure): SinkError {
-  return new DestinationUnavailableError(textOf(failure), optionsOf(failure));
+export function unavailableError(failed: SegmentFailure): SinkError {
+  const error = reported(failed);
+  return error === null
+    ? new DestinationUnavailableError(labelOf(failed))
+    : new DestinationUnavailableError(error.message, optionsOf(error));
 }
 
-function optionsOf({ failure }: SegmentFailure): ErrorOptions {
-  if (failure === null) return {};
-  return { cause: failure.error, ...(failure.code === null ? {} : { destinationCode: failure.code }) };
+/** What the server or the session said; null where a write matched no row. */
+function reported(failed: SegmentFailure): SinkError | null {
+  return failed.failure === null ? null : toPostgresError(failed.failure, labelOf(failed), failed.maybeApplied);
 }
 
-/** Names and codes only: values, keys and the server's own words stay out (WO-OB-03). */
-function textOf({ failure, form, maybeApplied }: SegmentFailure): string {
-  const what = form === null ? "the write" : `${form.operation} ${form.destination}`;
-  if (failure === null) return `${what} matched no row`;
-  if (failure.kind === "lost")
-    return `the connection was lost ${maybeApplied ? "while the write was under way" : "before the write was committed"}`;
-  return [`${what} failed`, failure.code, ...namesOf(failure.error)].filter((part) => part !== null).join(", ");
+function labelOf({ form }: SegmentFailure): string {
+  return form === null ? "batch" : `${form.operation} ${form.destination}`;
 }
 
-function namesOf(error: unknown): readonly string[] {
-  const fields = (error ?? {}) as Readonly<Record<string, unknown>>;
-  return ["table", "column", "constraint"].flatMap((name) => (typeof fields[name] === "string" ? [`${name} ${fields[name]}`] : []));
+function optionsOf({ cause, destinationCode }: SinkError): ErrorOptions {
+  return { cause, ...(destinationCode === null ? {} : { destinationCode }) };
 }

@@ -148,6 +148,20 @@ describe("the end of a connection", () => {
     expect(server.ids).toEqual(["a", "b"]);
   });
 
+  it("WO-ERR-02 WO-PG-28 what was certainly not sent is not unknown: a statement, and the COMMIT of one run", async () => {
+    const bare = new FakeServer();
+    bare.lose = () => ({ at: 0, sent: 0 });
+    expect((await execute(bare, batchOf(...rows(parcels, "a")))).words).toEqual(["unavailable"]);
+    for (const [sent, word] of [
+      [3, "unavailable"],
+      [4, "unknown"],
+    ] as const) {
+      const server = new FakeServer();
+      server.lose = () => ({ at: 1, sent });
+      expect((await execute(server, batchOf(...rows(update, "a", "b")))).words).toEqual([word, word]);
+    }
+  });
+
   it("WO-PG-26 the tag ROLLBACK in reply to COMMIT is a failure", async () => {
     const server = new FakeServer();
     server.judgeCommit = () => "ROLLBACK";

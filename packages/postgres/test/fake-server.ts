@@ -34,7 +34,7 @@ interface FakeTransaction {
 const serverError = (code: string, routine?: string): SessionFailure => ({
   kind: "server",
   code,
-  sent: true,
+  sent: Number.MAX_SAFE_INTEGER,
   error: Object.assign(new Error(`fake ${code}`), { code, routine }),
 });
 
@@ -52,8 +52,10 @@ export class FakeServer implements Sessions {
   judgeCommit: (rows: readonly FakeRow[]) => string | null = () => null;
   /** Rows that a statement touches. */
   touched: (rows: readonly FakeRow[]) => number = (rows) => rows.length;
-  /** Loses the connection in front of a query of a pipeline; with `behind` after the whole pipeline, whose replies are lost. */
-  lose: ((pipeline: readonly string[], count: number) => { readonly at: number; readonly behind?: boolean } | null) | null = null;
+  /** Loses the connection in front of a query of a pipeline; with `behind` after the whole pipeline, whose replies are lost. All of it was sent, or `sent`. */
+  lose:
+    | ((pipeline: readonly string[], count: number) => { readonly at: number; readonly behind?: boolean; readonly sent?: number } | null)
+    | null = null;
   routine: string | undefined;
   #transaction: FakeTransaction | null = null;
   #lost = false;
@@ -77,13 +79,13 @@ export class FakeServer implements Sessions {
   }
 
   #pipeline(queries: readonly Query[]): PipelineResult {
-    if (this.#lost) return { done: [], failure: { kind: "lost", code: null, sent: false, error: null } };
+    if (this.#lost) return { done: [], failure: { kind: "lost", code: null, sent: 0, error: null } };
     const texts = queries.map(({ text }) => text);
     this.pipelines.push(texts);
     const loss = this.lose?.(texts, this.pipelines.length) ?? null;
     const done: QueryResult[] = [];
     for (const [index, query] of queries.entries()) {
-      if (loss !== null && loss.behind !== true && loss.at === index) return this.#loseConnection(done);
+      if (loss !== null && loss.behind !== true && loss.at === index) return this.#loseConnection(done, loss.sent ?? queries.length);
       const answer = this.#run(query);
       if ("kind" in answer) {
         if (this.#transaction?.explicit === true) this.#transaction.failed = true;
@@ -101,13 +103,13 @@ export class FakeServer implements Sessions {
       this.#transaction = null;
       this.commits += 1;
     }
-    return loss === null ? { done, failure: null } : this.#loseConnection(done.slice(0, loss.at));
+    return loss === null ? { done, failure: null } : this.#loseConnection(done.slice(0, loss.at), queries.length);
   }
 
-  #loseConnection(done: readonly QueryResult[]): PipelineResult {
+  #loseConnection(done: readonly QueryResult[], sent: number): PipelineResult {
     this.#lost = true;
     if (this.#transaction !== null) this.#roll();
-    return { done, failure: { kind: "lost", code: "ECONNRESET", sent: true, error: new Error("fake reset") } };
+    return { done, failure: { kind: "lost", code: "ECONNRESET", sent, error: new Error("fake reset") } };
   }
 
   #roll(): void {
