@@ -149,7 +149,7 @@ describe("sinks doctor", () => {
   });
 
   test("FW-CLI-06 rights: what the login may not do fails, with the subject to allow", async () => {
-    const denied = ["$JS.ACK.>", "*.sink", "$JS.API.CONSUMER.MSG.NEXT.>"];
+    const denied = ["$JS.ACK.>", "*.sink", "$JS.API.CONSUMER.MSG.NEXT.>", "$JS.API.CONSUMER.CREATE.>"];
     await using own = await startNats({
       config: `authorization { users = [
         { user: admin, password: admin },
@@ -157,13 +157,16 @@ describe("sinks doctor", () => {
       ] }`,
     });
     await using job = await pipelineCase(own, { user: "admin", pass: "admin" });
-    const login = (user: string) => ({ nats: { url: own.url, user, password: user } });
+    const login = (user: string) => ({ nats: { url: own.url, user, password: user }, consumer_management: { max_deliver: 9 } });
     const rich = await job.configure({ ...withDeadLetters(job), ...login("admin") });
     expect((await job.run("run", rich, "--once")).exitCode).toBe(0);
-    expect((await examined(job, rich)).bad).toEqual([]);
+    const good = await examined(job, rich);
+    expect([good.bad, good.of("permission.mark")?.status]).toEqual([[], "pass"]);
     const poor = await examined(job, await job.configure({ ...withDeadLetters(job), ...login("poor") }));
     expect([poor.exitCode, poor.bad]).toEqual([3, ["permission.pull", "permission.ack", "permission.publish"]]);
     expect(poor.of("permission.ack")?.remedy).toContain(`$JS.ACK.${job.stream}.sink.>`);
     expect(poor.of("permission.advisory")?.status).toBe("warn");
+    const create = `$JS.API.CONSUMER.CREATE.${job.stream}.sink.${job.prefix}.>`;
+    expect(poor.of("permission.mark")).toMatchObject({ status: "warn", remedy: `allow publishing to ${create}` });
   });
 });

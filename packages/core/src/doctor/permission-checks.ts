@@ -3,8 +3,10 @@ import type { Check } from "../connector/preflight.js";
 import { apiPrefix } from "../source/connection.js";
 import type { ConsumerState } from "../source/consumer.js";
 import type { Answer, Examination } from "../source/examination.js";
-import { pullSubject, requestSubject, settlementSubjects } from "../source/login-rights.js";
+import { pullSubject, requestSubject, settlementSubjects, updateRequest } from "../source/login-rights.js";
 import { failed, passed, skipped, warned } from "./finding.js";
+
+const unlimited = "deliveries are without limit";
 
 /** What the login may do (FW-CLI-06); every probe is one that the server refuses or that means nothing. */
 export async function permissionChecks(
@@ -56,9 +58,10 @@ export async function advisoryChecks(
         `allow subscribing to ${subject}`,
       );
   if (consumer.kind !== "answer" || (consumer.value.config.max_deliver ?? -1) <= 0)
-    return [permitted, skipped("advisory.stream", "deliveries are without limit")];
+    return [permitted, skipped("permission.mark", unlimited), skipped("advisory.stream", unlimited)];
+  const marked = await markCheck(nats, examination, consumer.value);
   const captured = await examination.isCaptured(subject);
-  if (captured.kind !== "answer") return [permitted, skipped("advisory.stream", "the login may not look up streams by subject")];
+  if (captured.kind !== "answer") return [permitted, marked, skipped("advisory.stream", "the login may not look up streams by subject")];
   const kept = captured.value
     ? passed("advisory.stream", "a stream keeps what is said of messages that used up their deliveries")
     : warned(
@@ -66,5 +69,18 @@ export async function advisoryChecks(
         "messages that use up their deliveries while no runner is up are found only at its next start",
         `let a stream capture ${subject}`,
       );
-  return [permitted, kept];
+  return [permitted, marked, kept];
+}
+
+async function markCheck(nats: Configuration["nats"], examination: Examination, consumer: ConsumerState): Promise<Check> {
+  const granted = examination.features.current && (await examination.mayUpdate(consumer));
+  return granted
+    ? passed("permission.mark", "the login may mark messages that used up their deliveries on the consumer")
+    : warned(
+        "permission.mark",
+        "messages that used up their deliveries cannot be marked on the consumer: a crash may leave them behind",
+        examination.features.current
+          ? `allow publishing to ${requestSubject(apiPrefix(nats), updateRequest(consumer))}`
+          : "use a server from 2.10",
+      );
 }

@@ -8,6 +8,7 @@ import { compileMessageMetadata } from "../envelope/message-metadata.js";
 import { compileSubjectPattern } from "../envelope/subject-pattern.js";
 import { compileArrivalGate } from "../gate/arrival-gate.js";
 import { type ConsumerState, describeDrift } from "../source/consumer.js";
+import { ConsumerMark, markOf } from "../source/consumer-mark.js";
 import { filterSubjects } from "../source/consumer-settings.js";
 import { deadLetterPort } from "../source/dead-letter-port.js";
 import type { Epoch } from "../source/epoch.js";
@@ -27,8 +28,9 @@ import { MassRejection } from "./mass-rejection.js";
 import { OrderedLanes } from "./ordered-lanes.js";
 import { Pipeline } from "./pipeline.js";
 import { adoptConsumer, type PipelineSettings, pipelineSettings, retryPolicy } from "./pipeline-settings.js";
-import { Recovery, type RecoveryRange } from "./recovery.js";
+import { Recovery } from "./recovery.js";
 import { type AckPort, Settlement } from "./settle.js";
+import { type StrandedAtStart, StrandedMessages } from "./stranded-messages.js";
 
 /** Everything that exists between a start and a stop. */
 export interface Running {
@@ -59,6 +61,8 @@ export interface AssembleInput {
   /** With its secrets resolved. */
   readonly configuration: Configuration;
   readonly link: Link;
+  /** What an earlier process may have left behind. */
+  readonly stranded: StrandedAtStart;
   readonly sinkName: string;
   readonly sink: () => Sink;
   readonly renewSink: () => Promise<void>;
@@ -87,7 +91,7 @@ export function assemble(input: AssembleInput): Running {
     // A stream that was made again has another consumer, too: no ack goes out before both were read.
     if (source.epoch.trusted && consumer.created !== source.epoch.current.consumerCreatedAt) source.doubt("another consumer");
     const wentOn = watch.see(consumer, source.openPulls, describeDrift(configuration, source.link.group, consumer));
-    recovery.see(lanes.elsewhere);
+    recovery.see(lanes.elsewhere, markOf(consumer));
     return wentOn;
   };
   const source: JetStreamSource = new JetStreamSource(
@@ -109,9 +113,10 @@ export function assemble(input: AssembleInput): Running {
       pinned: () => pipeline.redeliveries.begin(),
       missing: input.missing,
       epochChanged: (epoch) => {
-        ackedFloor?.reset(epoch.streamCreatedAt === streamCreatedAt);
+        const sameStream = epoch.streamCreatedAt === streamCreatedAt;
+        ackedFloor?.reset(sameStream);
         streamCreatedAt = epoch.streamCreatedAt;
-        recovery.reset();
+        recovery.reset(sameStream);
         pipeline.beginEpoch(epoch);
       },
       consumerSeen: (consumer) => {
@@ -119,7 +124,7 @@ export function assemble(input: AssembleInput): Running {
       },
       oversized: () => pipeline.oversized(),
       failed: input.failed,
-      ackedBelow: () => ackedFloor?.sequence ?? 0,
+      beforeRecreation: () => ({ ackedBelow: ackedFloor?.sequence ?? 0, mark: stranded.mark }),
     },
     clock.now,
   );
@@ -133,7 +138,10 @@ export function assemble(input: AssembleInput): Running {
     flight,
     lanes,
     settings,
-    ackedFloor,
+    acknowledged: (entries) => {
+      ackedFloor?.add(entries);
+      recovery.settled(entries);
+    },
     settlement,
     counters: input.counters,
     deadLetters,
@@ -157,8 +165,15 @@ export function assemble(input: AssembleInput): Running {
     originOf: (epoch) => originOf(configuration, epoch),
   });
   const { consumer, stream } = link.bound;
+  const mark = new ConsumerMark(
+    configuration,
+    () => source.link,
+    () => source.epoch.current.consumerCreatedAt,
+  );
+  const stranded = new StrandedMessages(mark, telemetry, leaving.signal);
   const recovery: Recovery = new Recovery({
     flight,
+    stranded,
     stored: source.stored,
     sink: input.sink,
     telemetry,
@@ -168,9 +183,10 @@ export function assemble(input: AssembleInput): Running {
     wanted: anyOf(filterSubjects(configuration)),
     ordered: settings.ordered,
     room: () => settings.maxMessages,
+    now: clock.now,
     signal: leaving.signal,
   });
-  recovery.begin(recoveryRange(consumer));
+  recovery.begin(input.stranded);
   watch.see(consumer, consumer.num_waiting, null);
   ackedFloor?.see(consumer.ack_floor);
   // Deliveries of a process that is gone come again first, in any order.
@@ -192,12 +208,6 @@ export function assemble(input: AssembleInput): Running {
     interestOnly: stream?.config.retention === "interest",
     goal: stream?.state.last_seq ?? null,
   };
-}
-
-/** What an earlier process may have left behind; null without a delivery limit, because then everything comes again. */
-function recoveryRange({ config, ack_floor: floor, delivered }: ConsumerState): RecoveryRange | null {
-  const limited = (config.max_deliver ?? -1) > 0;
-  return limited ? { after: floor.stream_seq, last: delivered.stream_seq } : null;
 }
 
 function anyOf(patterns: readonly string[]): (subject: string) => boolean {

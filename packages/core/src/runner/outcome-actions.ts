@@ -4,7 +4,6 @@ import type { DeadLetters } from "../dead-letter/publisher.js";
 import { isErrorKind, RetryExhaustedError, type SinkError, type SinksError } from "../error/errors.js";
 import { toSinkError } from "../error/to-sink-error.js";
 import type { Telemetry } from "../telemetry/port.js";
-import type { AckedFloor } from "./acked-floor.js";
 import { backoffDelay, nakDelay } from "./backoff.js";
 import type { Counters } from "./counters.js";
 import { countFailure } from "./failure-counts.js";
@@ -32,8 +31,8 @@ export interface OutcomeParts {
   readonly telemetry: Telemetry;
   readonly now: () => number;
   readonly random: () => number;
-  /** Told of confirmed acknowledgements; null when nobody keeps a floor. */
-  readonly ackedFloor: AckedFloor | null;
+  /** Told of confirmed acknowledgements. */
+  readonly acknowledged: (entries: readonly FlightEntry[]) => void;
   /** Aborts when the process is about to leave. */
   readonly signal: AbortSignal;
 }
@@ -175,7 +174,7 @@ export class OutcomeActions {
   async #acknowledge(entries: readonly FlightEntry[], terminate: boolean): Promise<void> {
     const { settlement, flight } = this.#parts;
     const confirmed = await (terminate ? settlement.terminate(entries) : settlement.acknowledge(entries));
-    if (confirmed) this.#parts.ackedFloor?.add(entries);
+    if (confirmed) this.#parts.acknowledged(entries);
     for (const entry of entries) {
       if (!flight.has(entry)) continue;
       flight.release(entry);

@@ -15,8 +15,9 @@ import { OnceRun } from "./once-run.js";
 import { longestDeadline } from "./pipeline-settings.js";
 import type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner-contract.js";
 import { startLimit, startWithin, stopLimit, stopQuietly } from "./sink-life.js";
-import { connectAtStart, preflight, type StartInput, startSink } from "./start.js";
+import { connectAtStart, preflight, type StartInput, startSink, untilReachable } from "./start.js";
 import { stopPipeline } from "./stop.js";
+import { findStranded } from "./stranded-at-start.js";
 
 const watchMs = 2000;
 /** Time between looks while ordered lanes wait. */
@@ -26,6 +27,8 @@ const lookLimitMs = 10_000;
 /** Time beyond the longest deadline in which a redelivery may still arrive. */
 const redeliveryGraceMs = 3000;
 const onceMs = 50;
+/** Time that the last mark of messages out of deliveries may take at a stop. */
+const markLimitMs = 2000;
 /** Messages a lane waits for that are looked up in the stream at one look. */
 const awaitedChecks = 10;
 
@@ -85,9 +88,11 @@ class JetStreamRunner implements Runner {
       await preflight(connected.configuration, link, this.#telemetry);
       this.#sink = await startSink(input, this.#options.createSink, this.#sinkName);
       if (input.signal.aborted) throw new SinksError("the start was given up");
+      const stranded = await untilReachable(input, () => findStranded(connected.configuration, connected.link, this.#telemetry));
       this.#running = assemble({
         configuration: connected.configuration,
         link,
+        stranded,
         sinkName: this.#sinkName,
         sink: () => this.#sink as Sink,
         renewSink: () => this.#renewSink(input),
@@ -250,6 +255,11 @@ class JetStreamRunner implements Runner {
     const clean = await stopPipeline(running, this.#clock, this.#telemetry);
     if (!clean) this.#fail("a write did not end; its messages are left to redelivery");
     if (this.#sink !== null) await stopQuietly(this.#sink, this.#telemetry, stopLimit(this.#configuration));
+    if (running.source.connected)
+      await withinLimit(
+        running.recovery.close().then(() => true),
+        AbortSignal.timeout(markLimitMs),
+      );
     await running.source.dispose();
     this.#state = "stopped";
   }

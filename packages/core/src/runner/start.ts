@@ -145,7 +145,7 @@ async function checkDeadLetterStream(configuration: Configuration, subject: stri
 }
 
 /** Repeats what fails for want of an answer, until `start_timeout_ms` is over; anything else is thrown at once. */
-async function untilReachable<Result>(input: StartInput, attempt: () => Promise<Result>): Promise<Result> {
+export async function untilReachable<Result>(input: StartInput, attempt: () => Promise<Result>): Promise<Result> {
   const until = input.clock.now() + input.configuration.delivery.start_timeout_ms;
   const warning = new RepeatedWarning();
   for (let failures = 1; ; failures += 1) {

@@ -48,7 +48,10 @@ export async function ensureConsumer(
   const stream = await readStream(manager, configuration);
   const warnings: string[] = [];
   if (stream === null) warnings.push("the stream's creation time cannot be read: keys of a re-created stream may repeat");
-  if (!features.current) warnings.push(`server ${features.version} is older than 2.10: consumer creation and TERM are limited`);
+  if (!features.current)
+    warnings.push(
+      `server ${features.version} is older than 2.10: consumer creation and TERM are limited, and messages out of deliveries cannot be marked`,
+    );
   warnings.push(...filterWarnings(configuration, stream));
   const stated = statedConsumer(configuration, group, pinTimeoutMs);
   let consumer = await findConsumer(manager, nats.stream, nats.consumer);

@@ -4,7 +4,7 @@ import type { Configuration } from "../config/schema.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
 import { apiPrefix, deadLetterApiPrefix, openConnection } from "./connection.js";
 import { type ConsumerState, findConsumer, type ServerFeatures, serverFeatures } from "./consumer.js";
-import { LoginRights } from "./login-rights.js";
+import { LoginRights, updateRequest } from "./login-rights.js";
 import { streamOfSubject } from "./publication.js";
 import type { StreamState } from "./stream-audit.js";
 
@@ -37,6 +37,8 @@ export interface Examination extends AsyncDisposable {
   /** Whether deliveries of the consumer may be acknowledged; what is sent names no delivery. */
   maySettle(): Promise<boolean>;
   mayReadMessages(): Promise<boolean>;
+  /** Whether a consumer may be updated; the server refuses what is sent as malformed. */
+  mayUpdate(consumer: ConsumerState): Promise<boolean>;
   maySubscribe(subject: string): Promise<boolean>;
 }
 
@@ -61,6 +63,7 @@ export async function openExamination(configuration: Configuration): Promise<Exa
       mayPull: () => rights.mayPull(),
       maySettle: () => rights.maySettle(),
       mayReadMessages: () => rights.mayPublish(`${apiPrefix(nats)}.STREAM.MSG.GET.${nats.stream}`, "{"),
+      mayUpdate: (consumer) => rights.mayPublish(`${apiPrefix(nats)}.${updateRequest(consumer)}`, "{"),
       maySubscribe: (subject) => rights.maySubscribe(subject),
       [Symbol.asyncDispose]: () => connection.close(),
     };

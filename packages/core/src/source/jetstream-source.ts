@@ -383,9 +383,9 @@ export class JetStreamSource {
     if (action === "exit") this.#events.failed(`consumer "${this.#configuration.nats.consumer}" is missing`);
     if (action !== "recreate" || stream === null || stream.created !== this.#guard.current.streamCreatedAt) return;
     const { manager, features, group } = this.#link;
-    const from = this.#events.ackedBelow();
-    await recreateConsumer(manager, this.#configuration, stream, from, features, group, pinTimeout(this.#configuration));
-    this.#telemetry.log("warn", "consumer made again", { acked_below: from });
+    const before = this.#events.beforeRecreation();
+    await recreateConsumer(manager, this.#configuration, stream, before, features, group, pinTimeout(this.#configuration));
+    this.#telemetry.log("warn", "consumer made again", { acked_below: before.ackedBelow });
   }
 
   #reportMissing(what: "stream" | "consumer" | null): void {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createInbox, errors, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import type { Configuration } from "../config/schema.js";
 import { apiPrefix } from "./connection.js";
+import type { ConsumerState } from "./consumer.js";
 
 type NatsSection = Configuration["nats"];
 
@@ -20,6 +21,12 @@ export function pullSubject(nats: NatsSection): string {
 
 function pullRequest({ stream, consumer }: NatsSection): string {
   return `CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+}
+
+/** The request by which the client updates a consumer. */
+export function updateRequest({ stream_name: stream, name, config }: ConsumerState): string {
+  const { filter_subject: filter } = config;
+  return ["CONSUMER.CREATE", stream, name, ...(filter === undefined ? [] : [filter])].join(".");
 }
 
 function withoutDomain(subject: string): string {

@@ -33,3 +33,8 @@ export function nextSequence(sequence: SequenceNumber): SequenceNumber {
   if (typeof sequence === "number" && sequence < Number.MAX_SAFE_INTEGER) return sequence + 1;
   return toSequence(BigInt(sequence) + 1n);
 }
+
+/** The sequence before this one. */
+export function previousSequence(sequence: SequenceNumber): SequenceNumber {
+  return typeof sequence === "number" ? sequence - 1 : toSequence(sequence - 1n);
+}

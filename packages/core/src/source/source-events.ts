@@ -4,6 +4,14 @@ import type { AckSubject } from "./ack-subject.js";
 import type { Epoch } from "./epoch.js";
 import type { SequenceNumber } from "./sequence.js";
 
+/** What is kept of a consumer that is gone. */
+export interface BeforeRecreation {
+  /** Highest sequence below which every delivered message was acked; 0 when unknown. */
+  readonly ackedBelow: SequenceNumber;
+  /** The mark of messages that it would not have delivered again; null without any. */
+  readonly mark: string | null;
+}
+
 /** What the source tells the runner; calls are synchronous. */
 export interface SourceEvents {
   delivered(message: Msg, position: AckSubject, bytes: number, epoch: Epoch): void;
@@ -23,6 +31,6 @@ export interface SourceEvents {
   givenUp(sequence: SequenceNumber): void;
   /** Nothing can go on: `on_consumer_missing: exit`. */
   failed(reason: string): void;
-  /** Highest sequence below which every delivered message was acked by this process; 0 when unknown. */
-  ackedBelow(): SequenceNumber;
+  /** What a consumer that is made again has to know of the one before. */
+  beforeRecreation(): BeforeRecreation;
 }

@@ -59,7 +59,7 @@ export class Acting {
         deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true, format: "json", oversize: "chunk" },
         counters: this.counters,
         settings: this.settings,
-        ackedFloor: null,
+        acknowledged: () => undefined,
         sinkName: "orders",
         telemetry: this.telemetry,
         now: () => this.now,

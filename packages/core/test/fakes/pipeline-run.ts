@@ -250,7 +250,7 @@ export class PipelineRun {
         : null,
       massRejection: null,
       deadLetterContent: { includePayload: true, includeHeaders: true, includeError: true, format: "json", oversize: "chunk" },
-      ackedFloor: null,
+      acknowledged: () => undefined,
       sinkName: "orders",
       telemetry: silentTelemetry,
       now: () => Math.trunc(performance.now()),

@@ -4,6 +4,10 @@ import type { Envelope } from "../../src/envelope/envelope.js";
 import { DestinationUnavailableError, PermanentSinkError } from "../../src/error/errors.js";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { Recovery, type RecoveryParts } from "../../src/runner/recovery.js";
+import { type Stranded, writeMark } from "../../src/runner/stranded-mark.js";
+import { type StrandedAtStart, StrandedMessages } from "../../src/runner/stranded-messages.js";
+import type { MarkResult } from "../../src/source/consumer-mark.js";
+import type { SequenceRanges } from "../../src/source/sequence-ranges.js";
 import type { StoredMessage } from "../../src/source/stored-messages.js";
 import { entryOf } from "../fakes/entries.js";
 import { RecordingTelemetry } from "../fakes/recording-telemetry.js";
@@ -13,8 +17,16 @@ class Recovering {
   readonly admitted: { readonly sequence: number; readonly rejected: string | null }[] = [];
   readonly acknowledged: number[] = [];
   readonly flight = new Flight();
+  readonly telemetry = new RecordingTelemetry();
+  /** Times that the mark was asked for. */
+  updates = 0;
   readonly leaving = new AbortController();
   readonly recovery: Recovery;
+  readonly stranded: StrandedMessages;
+  /** The mark on the consumer, and whether the server keeps it. */
+  mark: string | null = null;
+  answer: "kept" | "refused" | "silent" = "kept";
+  now = 0;
   /** Sequences whose first reading is not answered. */
   readonly silent = new Set<number>();
   /** Resolves reads by hand when set. */
@@ -23,8 +35,11 @@ class Recovering {
   constructor(stream: readonly number[], has: ((sequence: number) => boolean) | null, overrides: Partial<RecoveryParts> = {}) {
     const sink = { start: async () => undefined, stop: async () => undefined, writeBatch: async () => undefined };
     const lookup = async (messages: readonly Envelope[]) => messages.map(({ streamSequence }) => has?.(Number(streamSequence)) === true);
+    this.stranded = new StrandedMessages({ update: async (change) => this.#update(change) }, this.telemetry, this.leaving.signal);
     this.recovery = new Recovery({
       flight: this.flight,
+      stranded: this.stranded,
+      now: () => this.now,
       stored: {
         find: async (sequence) => {
           await this.gate;
@@ -33,9 +48,12 @@ class Recovering {
         },
       },
       sink: () => (has === null ? sink : { ...sink, lookup }),
-      telemetry: new RecordingTelemetry(),
+      telemetry: this.telemetry,
       entryOf: ({ seq }) => entryOf({ sequence: seq }),
-      admit: (entry: FlightEntry) => this.admitted.push({ sequence: Number(entry.sequence), rejected: entry.rejection?.code ?? null }),
+      admit: (entry: FlightEntry) => {
+        this.flight.admit(entry);
+        this.admitted.push({ sequence: Number(entry.sequence), rejected: entry.rejection?.code ?? null });
+      },
       acknowledge: async (entries) => {
         this.acknowledged.push(...entries.map(({ sequence }) => Number(sequence)));
         return true;
@@ -48,6 +66,14 @@ class Recovering {
     });
   }
 
+  #update(change: (text: string | null) => string | null): MarkResult {
+    this.updates += 1;
+    const text = change(this.mark);
+    if (this.answer === "silent") throw new Error("timeout");
+    if (this.answer === "kept") this.mark = text;
+    return this.answer;
+  }
+
   /** Waits until nothing is looked at any more. */
   async rest(): Promise<void> {
     for (let turn = 0; turn < 50 && this.recovery.pending; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -55,13 +81,19 @@ class Recovering {
   }
 }
 
+const possiblyUpTo = (last: number): StrandedAtStart => ({
+  text: null,
+  marked: { certain: [], possible: last === 0 ? [] : [[1, last]] },
+  unmarked: [],
+  refused: false,
+});
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
 describe("FW-RUN-21 the range of a start", () => {
   test("is looked at only when no delivery is out any more", async () => {
     const { recovery, admitted } = new Recovering(upTo(3), () => false);
-    recovery.begin({ after: 0, last: 3 });
-    recovery.see(1);
+    recovery.begin(possiblyUpTo(3));
+    recovery.see(1, null);
     await new Promise((resolve) => setImmediate(resolve));
     expect([recovery.pending, admitted]).toEqual([true, []]);
   });
@@ -72,10 +104,10 @@ describe("FW-RUN-21 the range of a start", () => {
       fc.asyncProperty(fc.array(facts, { maxLength: 200 }), async (messages) => {
         const of = (name: "came" | "there" | "stored" | "advised") => upTo(messages.length).filter((each) => messages[each - 1]?.[name]);
         const run = new Recovering(of("there"), (sequence) => messages[sequence - 1]?.stored === true);
-        run.recovery.begin({ after: 0, last: messages.length });
+        run.recovery.begin(possiblyUpTo(messages.length));
         for (const sequence of of("came")) run.recovery.came(sequence);
         for (const sequence of of("advised")) run.recovery.reached(sequence);
-        run.recovery.see(0);
+        run.recovery.see(0, null);
         await run.rest();
         const looked = upTo(messages.length).filter((each) => {
           const fact = messages[each - 1];
@@ -93,8 +125,8 @@ describe("FW-RUN-21 the range of a start", () => {
   test("is written once more to a sink that cannot look up, but never against an order", async () => {
     for (const ordered of [false, true]) {
       const run = new Recovering([2], null, { ordered });
-      run.recovery.begin({ after: 0, last: 3 });
-      run.recovery.see(0);
+      run.recovery.begin(possiblyUpTo(3));
+      run.recovery.see(0, null);
       await run.rest();
       expect(run.admitted).toEqual([{ sequence: 2, rejected: ordered ? "max_deliver_exceeded" : null }]);
     }
@@ -104,8 +136,8 @@ describe("FW-RUN-21 the range of a start", () => {
     let room = 0;
     const run = new Recovering(upTo(2), () => false, { room: () => room });
     run.flight.admit(entryOf({ sequence: 99 }));
-    run.recovery.begin({ after: 0, last: 2 });
-    run.recovery.see(0);
+    run.recovery.begin(possiblyUpTo(2));
+    run.recovery.see(0, null);
     await new Promise((resolve) => setImmediate(resolve));
     expect(run.admitted).toEqual([]);
     room = 10;
@@ -118,9 +150,9 @@ describe("FW-RUN-21 the range of a start", () => {
     run.gate = new Promise((resolve) => {
       open = resolve;
     });
-    run.recovery.begin({ after: 0, last: 2 });
-    run.recovery.see(0);
-    run.recovery.reset();
+    run.recovery.begin(possiblyUpTo(2));
+    run.recovery.see(0, null);
+    run.recovery.reset(false);
     open();
     await run.rest();
     expect([run.admitted, run.acknowledged]).toEqual([[], []]);
@@ -129,8 +161,8 @@ describe("FW-RUN-21 the range of a start", () => {
   test("a server that does not answer is asked again: no answer is not an answer", async () => {
     const run = new Recovering(upTo(3), () => false);
     run.silent.add(2);
-    run.recovery.begin({ after: 0, last: 3 });
-    run.recovery.see(0);
+    run.recovery.begin(possiblyUpTo(3));
+    run.recovery.see(0, null);
     await expect.poll(() => run.admitted.length, { timeout: 5000 }).toBe(3);
   });
 
@@ -144,8 +176,8 @@ describe("FW-RUN-21 the range of a start", () => {
       },
       { ordered: true },
     );
-    run.recovery.begin({ after: 0, last: 2 });
-    run.recovery.see(0);
+    run.recovery.begin(possiblyUpTo(2));
+    run.recovery.see(0, null);
     await new Promise((resolve) => setImmediate(resolve));
     expect([run.admitted, run.acknowledged, run.recovery.pending]).toEqual([[], [], true]);
     away = false;
@@ -155,7 +187,7 @@ describe("FW-RUN-21 the range of a start", () => {
 
   test("without a delivery limit is none", () => {
     const { recovery } = new Recovering(upTo(2), null);
-    recovery.begin(null);
+    recovery.begin(possiblyUpTo(0));
     expect(recovery.pending).toBe(false);
   });
 });
@@ -175,8 +207,8 @@ describe("FW-RUN-21 the server's advisory", () => {
     run.gate = new Promise((resolve) => {
       open = resolve;
     });
-    run.recovery.begin({ after: 0, last: 2 });
-    run.recovery.see(0);
+    run.recovery.begin(possiblyUpTo(2));
+    run.recovery.see(0, null);
     run.recovery.reached(5);
     open();
     await run.rest();
@@ -190,5 +222,120 @@ describe("FW-RUN-21 the server's advisory", () => {
     run.recovery.reached(1);
     await run.rest();
     expect(run.admitted).toEqual([{ sequence: 1, rejected: "max_deliver_exceeded" }]);
+  });
+});
+
+describe("FW-RUN-21 the mark on the consumer", () => {
+  const begun = (marked: Partial<Stranded>, unmarked: SequenceRanges = []): StrandedAtStart => ({
+    text: writeMark({ certain: [], possible: [], ...marked }),
+    marked: { certain: [], possible: [], ...marked },
+    unmarked,
+    refused: false,
+  });
+
+  test("names what the server gave up before any of it is taken in, all of one moment in one mark", async () => {
+    const run = new Recovering(upTo(9), () => false);
+    run.answer = "silent";
+    for (const sequence of [3, 4, 5, 9]) run.recovery.reached(sequence);
+    await expect.poll(() => run.updates).toBe(1);
+    expect([run.admitted, run.recovery.pending]).toEqual([[], true]);
+    run.answer = "kept";
+    await expect.poll(() => run.admitted.length, { timeout: 5000 }).toBe(4);
+    expect(run.mark).toBe("3-5,9");
+  });
+
+  test("is shortened by what is settled, and gone with the last of it", async () => {
+    const run = new Recovering(upTo(9), () => false);
+    for (const sequence of [3, 4, 5]) run.recovery.reached(sequence);
+    await expect.poll(() => run.admitted.length).toBe(3);
+    run.recovery.settled([entryOf({ sequence: 4 })]);
+    run.recovery.see(0, run.mark);
+    await expect.poll(() => run.mark).toBe("3,5");
+    run.recovery.settled([entryOf({ sequence: 3 }), entryOf({ sequence: 5 })]);
+    await run.recovery.close();
+    expect(run.mark).toBeNull();
+  });
+
+  test("of an earlier process is taken in at start, what is certain at once, the rest when no delivery is out", async () => {
+    const run = new Recovering(upTo(9), null);
+    run.recovery.begin(begun({ certain: [[2, 3]], possible: [[7, 8]] }));
+    run.recovery.see(5, "2-3,~7-8");
+    await expect.poll(() => run.admitted.length).toBe(2);
+    run.recovery.came(7);
+    run.recovery.see(0, "2-3,~7-8");
+    await run.rest();
+    expect(run.admitted).toEqual([
+      { sequence: 2, rejected: "max_deliver_exceeded" },
+      { sequence: 3, rejected: "max_deliver_exceeded" },
+      { sequence: 8, rejected: null },
+    ]);
+    await expect.poll(() => run.mark).toBe("2-3,~8");
+  });
+
+  test("keeps one that is still held here, too: if its outcome never comes, it is looked at again later", async () => {
+    const run = new Recovering([1], () => false);
+    const entry = entryOf({ sequence: 1 });
+    run.flight.admit(entry);
+    run.recovery.reached(1);
+    await expect.poll(() => run.mark).toBe("1");
+    await run.rest();
+    run.flight.release(entry);
+    run.recovery.see(0, "1");
+    await run.rest();
+    expect(run.admitted).toEqual([]);
+    run.now += 30_000;
+    run.recovery.see(0, "1");
+    await run.rest();
+    expect(run.admitted).toEqual([{ sequence: 1, rejected: "max_deliver_exceeded" }]);
+  });
+
+  test("that a login may not write is said once, and nothing waits for it", async () => {
+    const run = new Recovering(upTo(2), () => false);
+    run.answer = "refused";
+    run.recovery.reached(1);
+    await expect.poll(() => run.admitted.length).toBe(1);
+    run.recovery.reached(2);
+    await expect.poll(() => run.admitted.length).toBe(2);
+    expect(run.telemetry.events.filter(({ level }) => level === "error").map(({ event }) => event)).toEqual([
+      "messages out of deliveries cannot be marked on the consumer; a crash now may leave them behind",
+    ]);
+  });
+
+  test("keeps what another runner wrote, and gets back what another runner wrote over", async () => {
+    const run = new Recovering(upTo(9), () => false);
+    run.mark = "8,~2-3";
+    run.recovery.reached(5);
+    await expect.poll(() => run.mark).toBe("~2-3,5,8");
+    run.mark = "8";
+    run.recovery.see(0, run.mark);
+    await expect.poll(() => run.mark).toBe("5,8");
+    run.recovery.settled([entryOf({ sequence: 5 })]);
+    await run.recovery.close();
+    expect(run.mark).toBe("8");
+  });
+
+  test("FW-RUN-05 follows a stream to another consumer, and is forgotten with the stream", async () => {
+    const run = new Recovering(upTo(9), () => false);
+    run.recovery.reached(5);
+    await expect.poll(() => run.admitted.length).toBe(1);
+    run.mark = null;
+    run.recovery.reset(true);
+    run.recovery.see(0, null);
+    await expect.poll(() => run.mark).toBe("5");
+    run.mark = null;
+    run.recovery.reset(false);
+    run.recovery.see(0, null);
+    await run.recovery.close();
+    expect([run.mark, run.recovery.pending]).toEqual([null, false]);
+  });
+
+  test("of a start beside another client says nothing of what that one hears by itself", async () => {
+    const run = new Recovering(upTo(9), () => false);
+    run.recovery.begin(begun({}, [[1, 4]]));
+    run.recovery.see(2, null);
+    await run.recovery.close();
+    expect([run.mark, run.updates]).toEqual([null, 0]);
+    run.recovery.see(0, null);
+    await expect.poll(() => run.admitted.length).toBe(4);
   });
 });

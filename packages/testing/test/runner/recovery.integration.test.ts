@@ -6,43 +6,13 @@ import { startNats } from "../../src/service/start-nats.js";
 import { runOnce, startPipeline } from "./support/pipeline.js";
 import { RecordingSink } from "./support/recording-sink.js";
 import { Stage } from "./support/stage.js";
+import { deliverInVain, giveUp, strand, takeTwice } from "./support/stranded.js";
 
 let nats: NatsServer;
 beforeAll(async () => {
   nats = await startNats();
 });
 afterAll(() => nats[Symbol.asyncDispose]());
-
-/** Has every message delivered twice, the most the consumer allows, to a process that never answers. */
-async function deliverInVain(stage: Stage, count: number, ackWaitMs = 300): Promise<void> {
-  await stage.addConsumer({ max_deliver: 2, ack_wait: ackWaitMs * 1e6 });
-  await stage.fill(count);
-  await takeTwice(stage, count);
-}
-
-async function takeTwice(stage: Stage, count: number): Promise<void> {
-  const consumer = await stage.client.consumers.get(stage.name, stage.consumer);
-  for (let delivery = 1; delivery <= 2; delivery += 1) {
-    let taken = 0;
-    while (taken < count) {
-      for await (const message of await consumer.fetch({ max_messages: count - taken, expires: 5000 })) {
-        expect(message.info.deliveryCount).toBe(delivery);
-        taken += 1;
-      }
-    }
-  }
-}
-
-/** The same, and asks for more until the server has given all of them up: it does so only while somebody asks. */
-async function strand(stage: Stage, count: number): Promise<void> {
-  await deliverInVain(stage, count);
-  await giveUp(stage);
-}
-
-async function giveUp(stage: Stage): Promise<void> {
-  const consumer = await stage.client.consumers.get(stage.name, stage.consumer);
-  while ((await stage.consumerInfo()).num_ack_pending > 0) expect(await consumer.next({ expires: 1000 })).toBeNull();
-}
 
 function repeated(name: string, times: number): MsgHdrs {
   const list = headers();
