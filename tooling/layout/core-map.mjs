@@ -21,6 +21,7 @@ const mustNotImport = {
   "dead-letter": ["registry", "replay", "route", "runner", "verify", "write-map"],
   runner: ["registry", "replay", "verify"],
   replay: ["registry", "verify"],
+  probe: ["doctor", "registry", "replay", "runner", "verify"],
   verify: ["doctor", "registry", "replay", "runner"],
   doctor: ["registry", "replay", "verify"],
 };

@@ -8,6 +8,8 @@ import type { Host } from "./host.js";
 export interface Pipeline extends LoadedPipeline {
   /** Makes a sink with the secrets of this moment; throws `ConfigurationError` naming those that are missing. */
   createSink(telemetry: Telemetry): Sink;
+  /** Makes a sink that will never connect: what variables name stays unset, so none of them has to be there. */
+  createOfflineSink(telemetry: Telemetry): Sink;
 }
 
 /** Loads the configuration that a command line means together with its connector; neither network nor secrets are touched. */
@@ -24,13 +26,10 @@ export async function loadChosenPipeline(host: Host, choice: ConfigurationChoice
 export async function preparePipeline(host: Host, choice: ConfigurationChoice): Promise<Pipeline> {
   const loaded = await loadChosenPipeline(host, choice);
   const { configuration, connector } = loaded;
+  const services = (telemetry: Telemetry) => ({ telemetry, nowNs: host.nowNs, workingDirectory: host.workingDirectory });
   return {
     ...loaded,
-    createSink: (telemetry) =>
-      connector.create(resolveSinkOptions(configuration, connector, host.environment), {
-        telemetry,
-        nowNs: host.nowNs,
-        workingDirectory: host.workingDirectory,
-      }),
+    createSink: (telemetry) => connector.create(resolveSinkOptions(configuration, connector, host.environment), services(telemetry)),
+    createOfflineSink: (telemetry) => connector.create(loaded.options, services(telemetry)),
   };
 }

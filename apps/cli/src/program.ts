@@ -4,6 +4,7 @@ import { declareConnectors, declareInit, declareSchema } from "./declaration/con
 import { declareDeadLetters } from "./declaration/dead-letter-commands.js";
 import type { Declarer } from "./declaration/declarer.js";
 import { declareConfig, declareRun, declareTestSink, declareValidate } from "./declaration/pipeline-commands.js";
+import { declareDdl, declareProbe } from "./declaration/plan-commands.js";
 import type { Host } from "./host.js";
 import { oneLine } from "./output/escape.js";
 
@@ -54,6 +55,8 @@ export function createProgram(host: Host, settle: (exitCode: number) => void): C
   declareConfig(declarer);
   declareTestSink(declarer);
   declareDoctor(declarer);
+  declareProbe(declarer);
+  declareDdl(declarer);
   declareVerify(declarer);
   declareInit(declarer);
   declareConnectors(declarer);

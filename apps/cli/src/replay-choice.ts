@@ -1,5 +1,5 @@
 import { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "@sinks/core/runtime";
-import { parsedSequence } from "./dead-letter-sequence.js";
+import { parsedSequence } from "./sequence-argument.js";
 import { UsageError } from "./usage-error.js";
 
 /** How a command line names the dead letters that it means. */

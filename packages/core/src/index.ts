@@ -1,11 +1,14 @@
 export {
+  type DdlAbility,
   type EnsureSchemaAbility,
   type HealthcheckAbility,
+  hasDdl,
   hasEnsureSchema,
   hasHealthcheck,
   hasInventory,
   hasLookup,
   hasOrderedBatches,
+  hasPlan,
   hasPreflight,
   hasRetrySafety,
   type LookupAbility,
@@ -21,6 +24,7 @@ export {
   isConnector,
 } from "./connector/define-connector.js";
 export type { InventoryAbility, InventoryReport, InventoryRequest } from "./connector/inventory.js";
+export type { PlanAbility, PlannedMessage, PlannedRun, PlannedWrite, PlanRequest, SinkPlan } from "./connector/plan.js";
 export type { Check, CheckStatus, PreflightAbility } from "./connector/preflight.js";
 export type { Sink, SinkContext, WriteContext, WriteOutcome } from "./connector/sink.js";
 export { createEnvelope, type EnvelopeFields, type GivenHeaders } from "./envelope/create-envelope.js";

@@ -18,6 +18,8 @@ export {
   type ObservationOptions,
   type OfferedObservation,
 } from "./observation/observe.js";
+export { type MadeMessage, makeMessage } from "./probe/made-message.js";
+export { type ProbedMessage, type ProbeReport, type ProbeRequest, probeSink } from "./probe/probe.js";
 export { builtInConnectors } from "./registry/built-in-connectors.js";
 export { type ConnectorSearch, type Discovery, discoverConnectors, type OfferedConnector } from "./registry/discover.js";
 export { loadConnector } from "./registry/load-connector.js";
@@ -27,6 +29,7 @@ export { type ReplayReport, type ReplayRequest, type ReplayResult, replayDeadLet
 export { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "./replay/selection.js";
 export { createRunner } from "./runner/runner.js";
 export type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner/runner-contract.js";
+export { readMessages } from "./source/stream-messages.js";
 export type { SequenceRange } from "./verify/range-list.js";
 export type { Verification } from "./verify/verification.js";
 export { type VerifyRequest, verifyPipeline } from "./verify/verify-pipeline.js";

@@ -1,7 +1,6 @@
 import type { DeadLetterEntry } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { openDeadLetters } from "../dead-letter-access.js";
-import { parsedSequence } from "../dead-letter-sequence.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
 import { NotFoundError } from "../not-found-error.js";
@@ -9,6 +8,7 @@ import { type DeadLetterLine, deadLetterLine } from "../output/dead-letter-line.
 import { type DecodedPayload, decodePayload, payloadText } from "../output/decoded-payload.js";
 import { type Format, printResult } from "../output/result.js";
 import { pairs } from "../output/table.js";
+import { parsedSequence } from "../sequence-argument.js";
 import { UsageError } from "../usage-error.js";
 
 /** What `sinks dlq show` was asked for. */

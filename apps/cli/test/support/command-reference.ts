@@ -58,6 +58,36 @@ is wrong, what to do. Exit code 3 when a check fails; a server that cannot be re
 
 \`status\` is \`pass\`, \`warn\`, \`fail\` or \`skipped\`, \`remedy\` null where there is nothing to do. The checks are listed in the guide
 [Verify and doctor](../guides/verify-and-doctor.md#doctor).`,
+  probe: `Passes messages through the gates and has the sink build what it would send, as one batch, and sends nothing. A message made of flags counts as
+the first of the stream, delivered for the first time, and needs no server; sequences are read from the stream, and nothing is taken from the consumer.
+The sink connects only where it cannot build without its destination. Exit code 3 when a message would be rejected, 4 when the stream has no message
+at a sequence.
+
+\`\`\`json
+{
+  "messages": [{ "subject": "stock.graz", "stream_sequence": 1, "delivered": true, "problem": null, "writes": [{ "destination": "stock", "extras": { "op": "upsert", "conflict": ["sku"] }, "rendered": "INSERT INTO \\"stock\\" …", "value_count": 2, "values": null, "run": 0, "chunk": 0, "problem": null }] }],
+  "runs": [{ "operation": "upsert", "destination": "stock", "chunks": [1] }],
+  "retry_safety": { "answer": "safe", "reason": "every write leaves the same when it is repeated" },
+  "notes": []
+}
+\`\`\`
+
+| key | content |
+| --- | --- |
+| \`delivered\` | false when the consumer's filters leave the subject out |
+| \`problem\` | \`{ "code", "message" }\` of what rejects the message, or the write, alone |
+| \`writes\` | empty when the message has nothing to write |
+| \`destination\` | the statement or script by its name, else the table, key or collection |
+| \`extras\` | \`op\`, and \`where\`, \`conflict\` or \`filter\` where the operation has one |
+| \`rendered\` | what is sent for this write alone; null for a statement or script, whose text stays in the configuration |
+| \`values\` | bound values in order with \`--show-values\`, else null; those of \`where\` and \`filter\` are \`[redacted]\` |
+| \`run\`, \`chunk\` | the place in \`runs\` and in the \`chunks\` of that run, from 0: writes with the same place are sent at once |
+| \`retry_safety\` | whether the batch is repeated after a write whose outcome is unknown, and why |`,
+  ddl: `Makes no connection and needs no secret. Statements come in the order in which they are run.
+
+\`\`\`json
+{ "type": "postgres", "statements": ["CREATE TABLE …;"] }
+\`\`\``,
   verify: `Reads the consumer, the destination, the dead letters and the stream, changes nothing, and may run beside the pipeline. \`expected\` is the sum of
 \`stored\`, \`dead_lettered\`, \`pending\`, \`purged\` and what is \`missing\`. Exit code 3 when anything is missing.
 

@@ -14,7 +14,8 @@ const zod = path.join(core, "node_modules/zod");
 
 /**
  * The connector `probe`: its `start` and `healthcheck` fail with the error the options name, and its writes do what the file
- * `behaviour` in its folder says, read at each write: `store`, `permanent`, `contract`, `stuck` or `slow`.
+ * `behaviour` in its folder says, read at each write: `store`, `permanent`, `contract`, `stuck` or `slow`. Its plan goes by the
+ * end of the subject: `none`, `bad`, `reject`.
  */
 const probe = `
 import { readFileSync } from "node:fs";
@@ -43,6 +44,25 @@ export const probe = defineConnector({
     async start() { await fail(options.start); },
     async healthcheck() { await fail(options.health); },
     async stop() { await fail(options.stop); },
+    ddl() { return ["CREATE PLACE one;", "CREATE PLACE two;"]; },
+    async plan(messages, { showValues }) {
+      const refused = new PermanentSinkError("probe: refused");
+      const writes = (message, index) => message.subject.endsWith(".none") ? [] : [{
+        destination: "place",
+        extras: { op: "put", where: { id: showValues ? message.text() : "[redacted]" } },
+        rendered: "PUT place $1",
+        valueCount: 1,
+        values: showValues ? [message.text()] : null,
+        place: message.subject.endsWith(".bad") ? null : { run: 0, chunk: index },
+        error: message.subject.endsWith(".bad") ? refused : null,
+      }];
+      return {
+        messages: messages.map((message, index) => ({ writes: writes(message, index), error: message.subject.endsWith(".reject") ? refused : null })),
+        runs: [{ operation: "put", destination: "place", chunks: messages.map(() => 1) }],
+        retrySafety: { answer: "unsafe", reason: "put adds to what is there" },
+        notes: ["nobody was asked"],
+      };
+    },
     async writeBatch(messages, { signal }) {
       const behaviour = options.behaviour === null ? "store" : readFileSync(options.behaviour, "utf8").trim();
       if (behaviour === "permanent") return messages.map(() => new PermanentSinkError("probe: refused"));

@@ -1,5 +1,6 @@
 import type { Envelope } from "../envelope/envelope.js";
 import type { InventoryAbility } from "./inventory.js";
+import type { PlanAbility } from "./plan.js";
 import type { PreflightAbility } from "./preflight.js";
 import type { Sink } from "./sink.js";
 
@@ -11,6 +12,11 @@ export interface HealthcheckAbility {
 /** Makes what the sink needs in the destination (a table, a collection, a folder). */
 export interface EnsureSchemaAbility {
   ensureSchema(signal: AbortSignal): Promise<void>;
+}
+
+/** Gives what makes the sink's schema, statements in order as an operator runs them, their ends included; connects to nothing. */
+export interface DdlAbility {
+  ddl(): readonly string[];
 }
 
 /** Answers which of these messages are stored already, one flag per message in order. */
@@ -40,6 +46,16 @@ export function hasHealthcheck(sink: Sink): sink is Sink & HealthcheckAbility {
 /** True when the sink can make its own schema. */
 export function hasEnsureSchema(sink: Sink): sink is Sink & EnsureSchemaAbility {
   return has(sink, "ensureSchema");
+}
+
+/** True when the sink can print its schema. */
+export function hasDdl(sink: Sink): sink is Sink & DdlAbility {
+  return has(sink, "ddl");
+}
+
+/** True when the sink can say what it would write. */
+export function hasPlan(sink: Sink): sink is Sink & PlanAbility {
+  return has(sink, "plan");
 }
 
 /** True when the sink can say which messages it has. */
