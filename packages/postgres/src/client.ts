@@ -1,9 +1,10 @@
 import { DestinationUnavailableError, NotAttemptedError } from "@sinks/core";
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import { openConnection } from "./connect.js";
-import { type ConnectedTo, SettledClient } from "./connect-attempt.js";
+import type { ConnectedTo } from "./connect-attempt.js";
 import type { PostgresConnection } from "./connection.js";
 import { type ConnectionSettings, connectionSettings } from "./connection-settings.js";
+import { endHandlerPool, handlerPool } from "./handler-pool.js";
 import type { PostgresOptions } from "./options.js";
 import type { Session, Sessions } from "./session.js";
 import { readTlsFiles, type TlsFiles } from "./tls.js";
@@ -67,7 +68,9 @@ export class PostgresClient implements Sessions {
       const ways = Array.from({ length: this.#size }, () => this.#open(signal));
       const failed = (await Promise.allSettled(ways)).find((way) => way.status === "rejected");
       if (failed !== undefined) throw failed.reason;
-      if (this.#last !== null) this.#pool = this.#makePool(this.#last);
+      const first = this.#last;
+      if (first === null) return;
+      this.#pool = handlerPool(this.#settings, () => this.#last ?? first, { size: this.#size, acquireTimeoutMs: this.#acquireTimeoutMs });
     } catch (error) {
       await this.stop();
       throw error;
@@ -76,6 +79,10 @@ export class PostgresClient implements Sessions {
 
   async use<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
     const connection = await this.#acquire(signal);
+    if (signal.aborted) {
+      this.#takeBack(connection);
+      throw new NotAttemptedError("the write was given up before it began");
+    }
     const abort = () => connection.abort(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     try {
@@ -86,24 +93,24 @@ export class PostgresClient implements Sessions {
     }
   }
 
-  /** Ends every connection: idle ones with a goodbye, others at once. */
+  /** Ends every connection: idle ones with a goodbye, others at once, their queries cancelled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(new NotAttemptedError("the PostgreSQL sink is stopping"));
     const pool = this.#pool;
     this.#pool = null;
     const idle = this.#idle.splice(0);
-    for (const connection of this.#all) if (!idle.includes(connection)) connection.destroy();
+    for (const connection of this.#all) if (!idle.includes(connection)) connection.abort(new Error("the PostgreSQL sink is stopping"));
     this.#all.clear();
-    await Promise.all([pool === null ? null : endPool(pool), ...idle.map((connection) => connection.end()), ...this.#cancelling]);
+    await Promise.all([pool === null ? null : endHandlerPool(pool), ...idle.map((connection) => connection.end()), ...this.#cancelling]);
   }
 
   #acquire(signal: AbortSignal): Promise<PostgresConnection> {
     return new Promise((resolve, reject) => {
       if (this.#stopping.signal.aborted) return reject(new NotAttemptedError("the PostgreSQL sink is not running"));
       if (signal.aborted) return reject(new NotAttemptedError("the write was given up before it began"));
-      const idle = this.#idle.pop();
-      if (idle !== undefined) return resolve(idle);
+      const idle = this.#takeIdle();
+      if (idle !== null) return resolve(idle);
       const leave = () => {
         clearTimeout(timer);
         signal.removeEventListener("abort", giveUp);
@@ -127,6 +134,16 @@ export class PostgresClient implements Sessions {
       this.#waiting.push(waiter);
       this.#openForWaiting();
     });
+  }
+
+  #takeIdle(): PostgresConnection | null {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.isUsable) return idle;
+      // Its end is on the way.
+      idle.destroy();
+      this.#all.delete(idle);
+    }
+    return null;
   }
 
   /** One attempt for each that waits, as far as there is room; it answers for the one that waits longest. */
@@ -193,29 +210,4 @@ export class PostgresClient implements Sessions {
     this.#idle = this.#idle.filter((other) => other !== connection);
     this.#openForWaiting();
   }
-
-  /** Its connections go where the last one of the set went. */
-  #makePool(first: ConnectedTo): Pool {
-    const settings = this.#settings;
-    const target = () => this.#last ?? first;
-    class FollowingClient extends SettledClient {
-      constructor() {
-        super(settings, target());
-      }
-    }
-    const pool = new Pool({ max: this.#size, Client: FollowingClient, connectionTimeoutMillis: this.#acquireTimeoutMs });
-    // Without a listener an idle connection that breaks would end the process.
-    pool.on("error", () => undefined);
-    return pool;
-  }
-}
-
-/** Ends a pool; a handler that keeps a connection is not waited for longer than a second. */
-async function endPool(pool: Pool): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, 1_000);
-  });
-  await Promise.race([pool.end(), late]);
-  clearTimeout(timer);
 }
