@@ -4,8 +4,7 @@ import { type CancelKey, cancelQuery } from "./cancel.js";
 import { type ConnectedTo, SettledClient } from "./connect-attempt.js";
 import { PostgresConnection } from "./connection.js";
 import type { ConnectionSettings } from "./connection-settings.js";
-import { driverError } from "./driver-error.js";
-import { toConnectError, toPostgresError } from "./errors.js";
+import { toConnectError } from "./errors.js";
 import { refusesTls, type TlsFiles, tlsAttempts } from "./tls.js";
 
 /** A new connection, and the server that it goes to. */
@@ -51,7 +50,7 @@ async function openHost(parts: ConnectParts, host: ConnectionSettings["hosts"][n
       const connection = new PostgresConnection(client, parts.maxPrepared, () => {
         parts.cancelling(cancelQuery(to, client as unknown as CancelKey, settings.connectTimeoutMs));
       });
-      await examine(connection, settings);
+      await examineWithin(connection, settings, signal);
       return { connection, to };
     } catch (error) {
       if (index === ways.length - 1 || !refusesTls(error)) throw error;
@@ -78,6 +77,23 @@ async function logIn(client: Client, signal: AbortSignal): Promise<Client> {
   }
 }
 
+/** A server that takes the login and then says nothing is not reached either. */
+async function examineWithin(connection: PostgresConnection, settings: ConnectionSettings, signal: AbortSignal): Promise<void> {
+  const destroy = () => connection.destroy();
+  const timer = setTimeout(destroy, settings.connectTimeoutMs);
+  signal.addEventListener("abort", destroy, { once: true });
+  try {
+    signal.throwIfAborted();
+    await examine(connection, settings);
+  } catch (error) {
+    destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", destroy);
+  }
+}
+
 const examination = {
   text: "SELECT current_setting('standard_conforming_strings'), current_setting('transaction_read_only')",
   values: [],
@@ -86,26 +102,21 @@ const examination = {
 
 /** Looks at the new session: can it take writes, and does a backslash in a literal stand for itself (WO-PG-35)? */
 async function examine(connection: PostgresConnection, { needsWrites, ownsSession }: ConnectionSettings): Promise<void> {
-  try {
-    const { done, failure } = await connection.pipeline([examination]);
-    if (failure !== null) throw failure.kind === "lost" ? failure.error : toPostgresError(failure, "PostgreSQL", false);
-    const [literals, readOnly] = done[0]?.rows[0] ?? [];
-    if (needsWrites && readOnly === "on") {
-      throw new DestinationUnavailableError("PostgreSQL takes no writes: this server is a standby, or its transactions are read only", {
-        destinationCode: "25006",
-      });
-    }
-    if (literals === "on") return;
-    const asked = ownsSession
-      ? await connection.pipeline([{ text: "SET standard_conforming_strings = on", values: [], prepare: false }])
-      : null;
-    if (asked === null || asked.failure !== null) {
-      throw new ConfigurationError("PostgreSQL: standard_conforming_strings must be on; set it for the role (ALTER ROLE … SET)", {
-        ...(asked?.failure?.error === undefined ? {} : { destinationCode: driverError(asked.failure.error).code ?? "" }),
-      });
-    }
-  } catch (error) {
-    connection.destroy();
-    throw error;
+  const { done, failure } = await connection.pipeline([examination]);
+  if (failure !== null) throw toConnectError(failure.error);
+  const [literals, readOnly] = done[0]?.rows[0] ?? [];
+  if (needsWrites && readOnly === "on") {
+    throw new DestinationUnavailableError("PostgreSQL takes no writes: this server is a standby, or its transactions are read only", {
+      destinationCode: "25006",
+    });
+  }
+  if (literals === "on") return;
+  const set = ownsSession
+    ? await connection.pipeline([{ text: "SET standard_conforming_strings = on", values: [], prepare: false }])
+    : null;
+  if (set === null || set.failure !== null) {
+    throw new ConfigurationError("PostgreSQL: standard_conforming_strings must be on; set it for the role (ALTER ROLE … SET)", {
+      cause: set?.failure?.error,
+    });
   }
 }

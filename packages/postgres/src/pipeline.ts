@@ -7,6 +7,7 @@ import type { StatementCache } from "./statement-cache.js";
 /** Bytes that may wait in the socket before the pipeline holds back: above the socket's own mark, so that it tells of room. */
 const mostWaitingBytes = 262_144;
 
+const ignore = (): void => undefined;
 const noRows: QueryResult["rows"] = Object.freeze([]);
 
 /**
@@ -119,25 +120,11 @@ export class Pipeline implements Submittable {
     connection.stream.destroy();
   }
 
-  /** Rows of COPY TO go nowhere. */
-  handleCopyData(): void {
-    this.#rows = [];
-  }
-
-  /** Nothing is described. */
-  handleRowDescription(): void {
-    this.#rows = [];
-  }
-
-  /** Every portal is run to its end. */
-  handlePortalSuspended(): void {
-    this.#rows = [];
-  }
-
-  /** The connection tells of it, after failures too. */
-  handleReadyForQuery(): void {
-    this.#rows = [];
-  }
+  /** What the driver wants to hand on and nobody needs: rows of COPY TO, descriptions, and the ready server, which `ready` hears of. */
+  readonly handleCopyData = ignore;
+  readonly handleRowDescription = ignore;
+  readonly handlePortalSuspended = ignore;
+  readonly handleReadyForQuery = ignore;
 
   /** The server's error, or the end of the connection; the driver forgets the pipeline here. */
   handleError(error: Error, connection: Connection): void {

@@ -110,6 +110,18 @@ test("a server that cannot be reached is unavailable, and one that does not answ
   await expect(refused(login({ port: proxy.port, connect_timeout_ms: 200 }))).rejects.toMatchObject({
     name: "DestinationUnavailableError",
   });
+  // Takes the login and then says nothing.
+  let chunks = 0;
+  const toServer = () => ({
+    push: (chunk: Buffer) => {
+      chunks += 1;
+      return chunks === 1 ? chunk : Buffer.alloc(0);
+    },
+  });
+  await using mute = await startProxy({ port: server.port, toServer });
+  const trusted = { port: mute.port, user: "postgres", connections: 1, tls: { mode: "disable" }, connect_timeout_ms: 300 };
+  await expect(refused(login(trusted))).rejects.toMatchObject({ name: "DestinationUnavailableError" });
+  expect(chunks).toBe(2);
   const given = new AbortController();
   const pending = refused(login({ port: proxy.port }), given.signal);
   await eventually(() => proxy.connections > 0, { deadlineMs: 5_000, what: "the connection attempt" });

@@ -237,6 +237,24 @@ test("WO-ERR-02 a connection that is cut in mid-pipeline is lost, and one that w
   });
 });
 
+test("WO-ERR-02 a COMMIT behind more than the network takes was certainly not sent", async () => {
+  await using proxy = await startProxy({ port: server.port });
+  await using client = await startClient({ url: url.replace(String(server.port), String(proxy.port)), connections: 1 });
+  const inserts = Array.from({ length: 60 }, (_, index) => query("INSERT INTO t VALUES ($1, $2)", String(index), "x".repeat(1_000_000)));
+  const pipeline = [query("BEGIN"), ...inserts, query("COMMIT")];
+  await client.use(never, async (session) => {
+    proxy.hold("toServer");
+    const pending = session.pipeline(pipeline);
+    await eventually(() => proxy.connections === 1, { deadlineMs: 5_000, what: "the connection" });
+    proxy.cut();
+    const { done, failure } = await pending;
+    expect(done).toEqual([]);
+    expect(failure).toMatchObject({ kind: "lost" });
+    expect(failure?.sent).toBeGreaterThan(0);
+    expect(failure?.sent).toBeLessThan(pipeline.length);
+  });
+});
+
 test("a stopped server: waiting batches are told at once, and its return is noticed", async () => {
   await using own = await startPostgres({ ownServer: true });
   await using client = await startClient({ url: own.url, connections: 2 });
