@@ -1,5 +1,6 @@
 import { isPlainRecord } from "./plain-record.js";
 import type { Configuration } from "./schema.js";
+import { writesBesidesInsert } from "./write-operations.js";
 
 /** Keys that are kept for compatibility, and why they have no effect (FW-CFG-06). */
 const withoutEffect: readonly (readonly [path: readonly string[], why: string])[] = [
@@ -14,11 +15,6 @@ const withoutEffect: readonly (readonly [path: readonly string[], why: string])[
 function isGiven(raw: unknown, [key, ...rest]: readonly string[]): boolean {
   if (key === undefined) return true;
   return isPlainRecord(raw) && Object.hasOwn(raw, key) && isGiven(raw[key], rest);
-}
-
-function writesBesidesInsert(sink: Configuration["sink"]): boolean {
-  const rules = sink["write"];
-  return Array.isArray(rules) && rules.some((rule: unknown) => isPlainRecord(rule) && rule["op"] !== "insert");
 }
 
 /** What a valid configuration should be told: keys without effect, and choices with a price (FW-CFG-06, FW-DLQ-08). */

@@ -34,6 +34,8 @@ export interface ConnectorDefinition<Options extends z.ZodObject> {
   readonly certification?: readonly string[];
   /** The one source of types, defaults, validation, JSON Schema and reference text. */
   readonly options: Options;
+  /** What valid options should be told, one line each, beginning with the key: `write[0]: …`. Shown by `validate` and at start. */
+  notices?(options: z.output<Options>): readonly string[];
   /** Makes a sink; no I/O happens before its `start`. */
   create(options: z.output<Options>, services: ConnectorServices): Sink;
 }
@@ -63,6 +65,7 @@ function definitionFaults(definition: ConnectorDefinition<z.ZodObject>): string[
       "`productionReady` needs `certification` evidence",
     ],
     [isObjectSchema(options), "`options` must be a zod object schema"],
+    [definition.notices === undefined || typeof definition.notices === "function", "`notices` must be a function"],
     [typeof definition.create === "function", "`create` must be a function"],
   ];
   return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
@@ -92,6 +95,7 @@ export function defineConnector<Options extends z.ZodObject>(definition: Connect
     documentation: definition.documentation ?? "",
     certification: Object.freeze([...(definition.certification ?? [])]),
     options: definition.options,
+    notices: (options) => definition.notices?.(options) ?? [],
     create: (options, services) => definition.create(options, services),
   };
   Object.defineProperty(connector, brand, { value: true, enumerable: false });

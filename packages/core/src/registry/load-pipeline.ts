@@ -56,5 +56,8 @@ export async function loadPipeline(
   const configuration = validateConfiguration(raw);
   const { connector, options } = sink;
   if (connector === null || options === null) throw new Error("a valid sink section has a connector and options");
-  return { configuration, connector, options, notices: [...notices, ...configurationNotices(raw, configuration)], source };
+  // A descriptor made by an older copy of this package says nothing of its own.
+  const ofOptions = (connector.notices?.(options) ?? []).map((notice) => `sink.${notice}`);
+  const told = [...notices, ...configurationNotices(raw, configuration), ...ofOptions];
+  return { configuration, connector, options, notices: told, source };
 }

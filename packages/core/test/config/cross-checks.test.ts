@@ -282,6 +282,11 @@ test("FW-CFG-09 ordering is strict when a write map has any op but insert, unles
   expect(ordering([{ op: "upsert" }], { ordering: "none" })).toBe("none");
 });
 
+test("FW-CFG-09 WO-GEN-01 a rule without op has its connector's default, and is no insert where nobody knows", () => {
+  const ordering = (type: string) => validateConfiguration(configurationWith({ sink: { type, write: [{}] } })).delivery.ordering;
+  expect([ordering("postgres"), ordering("mongo"), ordering("redis"), ordering("other")]).toEqual(["none", "none", "strict", "strict"]);
+});
+
 test("FW-RUN-36 on_poison is stop with dead letters off and dead_letter_and_continue with them", () => {
   expect(validateConfiguration(configurationWith()).delivery.on_poison).toBe("stop");
   expect(validateConfiguration(configurationWith({ dead_letter: { enabled: true, subject: "dlq" } })).delivery.on_poison).toBe(

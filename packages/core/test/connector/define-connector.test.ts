@@ -19,6 +19,7 @@ test("FW-REG-01 a definition becomes a frozen, branded descriptor with its defau
   expect(Object.isFrozen(connector)).toBe(true);
   expect(connector).toMatchObject({ name: "demo", status: "third_party", productionReady: false, documentation: "", certification: [] });
   expect(connector.options).toBe(options);
+  expect(connector.notices({ directory: "out" })).toEqual([]);
 });
 
 test.each([
@@ -34,6 +35,7 @@ test.each([
   ["productionReady", { productionReady: "yes" }],
   ["options", { options: {} }],
   ["options", { options: z.string() }],
+  ["notices", { notices: [] }],
   ["create", { create: null }],
 ])("FW-REG-01 a wrong `%s` is refused by name", (key, change) => {
   const wrong = { ...definition, ...change } as unknown as ConnectorDefinition<typeof options>;

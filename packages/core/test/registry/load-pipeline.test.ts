@@ -36,6 +36,14 @@ test("FW-CFG-03 a pipeline loads with its connector and the sink's options", asy
   ]);
 });
 
+test("WO-GEN-23 what a connector says of its options stands among the notices, below sink", async () => {
+  using made = project();
+  const told = source.replace("create() {}", "notices: ({ fsync }) => (fsync ? [] : ['fsync: a crash loses files']), create() {}");
+  made.write("app/node_modules/@sinks/file/index.js", told);
+  const { notices } = await loadPipeline(request(made.folder, { sink: { fsync: false } }));
+  expect(notices).toEqual(["sink.fsync: a crash loses files"]);
+});
+
 test("FW-CFG-03 faults of the sections and of the sink come in one error", async () => {
   using made = project();
   const found = await faultsOf(() => loadPipeline(request(made.folder, { delivery: { bach_size: 1 }, sink: { fsnc: true } })));
