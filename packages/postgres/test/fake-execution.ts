@@ -5,7 +5,7 @@ import type { MessageWrites } from "../src/segment.js";
 import type { FakeServer } from "./fake-server.js";
 
 /** Settings of an execution unless a test says otherwise. */
-const plainSettings: ExecutionSettings = {
+export const plainSettings: ExecutionSettings = {
   transaction: "delivery",
   afterFailure: "continue",
   maximumChunkBytes: 4_194_304,
@@ -28,14 +28,20 @@ interface Seen {
   readonly events: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[];
 }
 
-/** Executes a batch on the fake server; time passes at once. */
-export async function execute(server: FakeServer, messages: readonly MessageWrites[], given: FakeExecution = {}) {
+/** A telemetry port and what it was told. */
+export function recordingTelemetry(): { readonly seen: Seen; readonly telemetry: Telemetry } {
   const seen: Seen = { counts: new Map(), events: [] };
   const telemetry: Telemetry = {
     enabled: () => true,
     log: (_level, event, fields = {}) => void seen.events.push({ event, fields }),
     count: (name, by = 1) => void seen.counts.set(name, (seen.counts.get(name) ?? 0) + by),
   };
+  return { seen, telemetry };
+}
+
+/** Executes a batch on the fake server; time passes at once. */
+export async function execute(server: FakeServer, messages: readonly MessageWrites[], given: FakeExecution = {}) {
+  const { seen, telemetry } = recordingTelemetry();
   const context: WriteContext = {
     signal: new AbortController().signal,
     ordered: false,
@@ -49,7 +55,7 @@ export async function execute(server: FakeServer, messages: readonly MessageWrit
 }
 
 /** The outcome in a word of the contract (WO-GEN-12). */
-function wordOf(outcome: WriteOutcome): string {
+export function wordOf(outcome: WriteOutcome): string {
   if (outcome === null) return "applied";
   if (isErrorKind(outcome, "PermanentSinkError")) return "permanent";
   if (isErrorKind(outcome, "UnknownOutcomeError")) return "unknown";

@@ -34,6 +34,7 @@ export const metricTable: Readonly<Record<string, MetricDescription>> = Object.f
   unknown_outcomes_total: counter("Writes that may have been applied."),
   possible_duplicates_total: counter("Messages left to redelivery after a write that may have been applied."),
   sink_batch_isolations_total: counter("Batches that a sink took apart to find the message that the destination refuses."),
+  ledger_records_removed_total: counter("Records of a sink's ledger that were older than its retention."),
   batch_splits_total: counter("Batches written again in parts because they were refused as a whole."),
   late_acks_total: counter("Messages stored after their lease had run out."),
   lost_leases_total: counter("Leases that ran out here: the server may have delivered the message again."),
