@@ -167,7 +167,7 @@ function endOfQuoted(text: string, start: number, quote: number): number {
 
 /** A dollar quote, a positional parameter, or a lone dollar sign, which is copied (WO-PGS-09). */
 function readDollar(text: string, start: number): readonly [TokenKind, number] {
-  if (isDigit(text, start + 1)) return ["positional", skip(text, start + 1, isDigit)];
+  if (isDigit(text, start + 1)) return ["positional", withoutLetter(text, skip(text, start + 1, isDigit))];
   const tagEnd = isIdentifierStart(text, start + 1)
     ? skip(text, start + 2, (within, position) => isIdentifierPart(within, position) && within[position] !== "$")
     : start + 1;
@@ -178,13 +178,20 @@ function readDollar(text: string, start: number): readonly [TokenKind, number] {
   return ["dollar", close + delimiter.length];
 }
 
+const gluedLetter = "a number is followed directly by a letter";
 const radixNumber = /0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)/y;
 const decimalNumber = /(?:[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?/y;
 
-/** Letters glued to a number mean different things to different servers, among them the prefix of a string: they are refused. */
 function endOfNumber(text: string, start: number): number {
   const end = matchEnd(radixNumber, text, start) ?? matchEnd(decimalNumber, text, start) ?? start + 1;
-  if (isIdentifierStart(text, end)) throw new LexicalFault("a number is followed directly by a letter", end);
+  // Since version 16 the letters of a number, digits and a dollar sign together are one word.
+  if (text[end] === "$" && /[a-z]/i.test(text.slice(start, end))) throw new LexicalFault(gluedLetter, end);
+  return withoutLetter(text, end);
+}
+
+/** Letters glued to a number mean different things to different servers, among them the prefix of a string: they are refused. */
+function withoutLetter(text: string, end: number): number {
+  if (isIdentifierStart(text, end)) throw new LexicalFault(gluedLetter, end);
   return end;
 }
 

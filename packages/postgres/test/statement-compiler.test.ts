@@ -108,6 +108,15 @@ test("WO-PGS-09 a lone dollar is copied, unless a parameter after it would open 
   expect(outcome({ id: "", sql: "SELECT $:y" })).toMatch(/glued/);
 });
 
+test("WO-PGS-07 letters and dollar signs glued to a number are refused: servers disagree on what they mean", () => {
+  for (const text of ["1e'\\'", "1a", "1.5x", "$1a", "0x1g", "5e1$", "1é"]) {
+    expect(outcome({ id: "", sql: `SELECT ${text}` })).toMatch(/a number is followed directly by a letter/);
+  }
+  for (const text of ["0x1F", "0b01", "0o17", "1_000", "1.5e-3", ".5", "5.", "1..2"]) {
+    expect(outcome({ id: "", sql: `SELECT ${text}` })).toEqual({ text: `SELECT ${text}`, names: [] });
+  }
+});
+
 test("WO-PGS-10 a placeholder may follow a bracket, white space, a comma, an operator or a parenthesis", () => {
   const text = "SELECT a[:a], a[1, :a], a[-:a], a[1 :a], a[(:a)], a[1::int4], a[/* c */:a]";
   expect(outcome({ id: "", sql: text })).toEqual({ text: text.replaceAll(":a", "$1"), names: ["a"] });
