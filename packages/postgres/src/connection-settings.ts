@@ -23,14 +23,16 @@ export interface ConnectionSettings {
   readonly ownsSession: boolean;
 }
 
-/** Reads the connection out of the options, or throws a `ConfigurationError` that names the key. */
+/** Reads the connection out of the options; throws a `ConfigurationError` for a URL that cannot be used. */
 export function connectionSettings(options: PostgresOptions): ConnectionSettings {
   const url = options.url === null ? null : parseConnectionUrl(options.url);
-  if (url !== null) refuseBoth(options);
   const user = url?.user ?? options.user;
   if (user === null) throw new ConfigurationError("sink.user: needed, the role that logs in (or give it in sink.url)");
   const option = (name: UrlOption) => url?.options.get(name) ?? null;
-  checkTls(options.tls, option("sslnegotiation") === "direct");
+  const directTls = option("sslnegotiation") === "direct";
+  if (directTls && (options.tls.mode === "disable" || options.tls.mode === "prefer")) {
+    throw new ConfigurationError("sink.tls.mode: sslnegotiation=direct in sink.url needs require or stricter");
+  }
   const ownsSession = options.prepared_statements;
   return {
     hosts: url?.hosts ?? hostList(options),
@@ -43,7 +45,7 @@ export function connectionSettings(options: PostgresOptions): ConnectionSettings
     connectTimeoutMs: options.connect_timeout_ms,
     keepaliveIdleMs: Number(option("keepalives_idle") ?? 60) * 1000,
     channelBinding: option("channel_binding") !== "disable",
-    directTls: option("sslnegotiation") === "direct",
+    directTls,
     statementTimeoutMs: ownsSession ? options.statement_timeout_ms : null,
     lockTimeoutMs: ownsSession ? options.lock_timeout_ms : null,
     sessionOptions: option("options"),
@@ -51,22 +53,6 @@ export function connectionSettings(options: PostgresOptions): ConnectionSettings
   };
 }
 
-function refuseBoth({ host, database, user, password }: PostgresOptions): void {
-  const both = Object.entries({ host, database, user, password }).flatMap(([name, value]) => (value === null ? [] : [`sink.${name}`]));
-  if (both.length > 0) throw new ConfigurationError(`sink.url: excludes ${both.join(", ")}; use one of the two`);
-}
-
 function hostList({ host, port }: PostgresOptions): readonly Host[] {
-  if (host === null) throw new ConfigurationError("sink.host: needed, or sink.url in its place");
-  return (typeof host === "string" ? [host] : host).map((name) => ({ host: name, port }));
-}
-
-function checkTls({ mode, ca_file, cert_file, key_file, server_name }: PostgresOptions["tls"], direct: boolean): void {
-  const fault = (key: string, what: string) => new ConfigurationError(`sink.tls.${key}: ${what}`);
-  if ((cert_file === null) !== (key_file === null)) throw fault("cert_file", "goes with sink.tls.key_file; give both or none");
-  // Any certificate that a public authority signed would do, whoever shows it.
-  if (mode === "verify_ca" && ca_file === null) throw fault("ca_file", "needed with mode verify_ca");
-  if (mode !== "verify_full" && server_name !== null) throw fault("server_name", "is looked at only with mode verify_full");
-  if (direct && (mode === "disable" || mode === "prefer"))
-    throw fault("mode", "sslnegotiation=direct in sink.url needs require or stricter");
+  return (host === null || typeof host === "string" ? [host ?? "localhost"] : host).map((name) => ({ host: name, port }));
 }

@@ -163,7 +163,10 @@ export function toConnectError(error: unknown): SinkError | ConfigurationError {
     default:
       // The driver's own words on the exchange of passwords; they hold none.
       if (error instanceof Error && error.message.startsWith("SASL")) {
-        return new CredentialsError("PostgreSQL and the configured password do not agree (SCRAM)", options);
+        return new CredentialsError(
+          "the exchange of passwords with PostgreSQL failed (SCRAM); behind a proxy that ends TLS set channel_binding=disable in sink.url",
+          options,
+        );
       }
       return new DestinationUnavailableError(`PostgreSQL cannot be reached${why}`, options);
   }
