@@ -1,7 +1,7 @@
 import { type JsonArray, type JsonObject, type JsonValue, setMember } from "./json.js";
 import { numberFromLiteral } from "./number-literal.js";
 
-/** Reads a text that the scanner has accepted into frozen values without losing a digit. */
+/** Reads a text that the scanner has accepted into values without losing a digit; they are not frozen yet. */
 export function readJsonLosslessly(text: string): JsonValue {
   return new JsonReader(text).read();
 }
@@ -13,81 +13,123 @@ export function freezeJson(value: JsonValue): JsonValue {
   return Object.freeze(value) as JsonValue;
 }
 
+const quote = 0x22;
+const comma = 0x2c;
+const closeBracket = 0x5d;
+const closeBrace = 0x7d;
+/** A number of so many digits is exact as it is counted up. */
+const countedDigits = 15;
+
 class JsonReader {
   readonly #text: string;
   #at = 0;
+  /** Place of the next backslash, -1 when there is none: most strings have none and are taken as they stand. */
+  #backslash: number;
 
   constructor(text: string) {
     this.#text = text;
+    this.#backslash = text.indexOf("\\");
   }
 
   read(): JsonValue {
-    const start = this.#next();
-    switch (this.#text[start]) {
-      case "{":
+    switch (this.#next()) {
+      case 0x7b:
         return this.#object();
-      case "[":
+      case 0x5b:
         return this.#array();
-      case '"':
+      case quote:
         return this.#string();
-      case "t":
-        this.#at = start + 4;
+      case 0x74:
+        this.#at += 4;
         return true;
-      case "f":
-        this.#at = start + 5;
+      case 0x66:
+        this.#at += 5;
         return false;
-      case "n":
-        this.#at = start + 4;
+      case 0x6e:
+        this.#at += 4;
         return null;
       default:
         return this.#number();
     }
   }
 
-  /** Place of the next character that is no white space. */
+  /** Code of the next character that is no white space. */
   #next(): number {
-    while (" \t\n\r".includes(this.#text.charAt(this.#at)) && this.#at < this.#text.length) this.#at += 1;
-    return this.#at;
+    let code = this.#text.charCodeAt(this.#at);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      this.#at += 1;
+      code = this.#text.charCodeAt(this.#at);
+    }
+    return code;
   }
 
   #array(): JsonArray {
     const values: JsonValue[] = [];
     this.#at += 1;
-    while (this.#text[this.#next()] !== "]") {
+    while (this.#next() !== closeBracket) {
       values.push(this.read());
-      if (this.#text[this.#next()] === ",") this.#at += 1;
+      if (this.#next() === comma) this.#at += 1;
     }
     this.#at += 1;
-    return Object.freeze(values);
+    return values;
   }
 
   #object(): JsonObject {
     const members: Record<string, JsonValue> = {};
     this.#at += 1;
-    while (this.#text[this.#next()] !== "}") {
+    while (this.#next() !== closeBrace) {
       const name = this.#string();
       this.#next();
       this.#at += 1;
       setMember(members, name, this.read());
-      if (this.#text[this.#next()] === ",") this.#at += 1;
+      if (this.#next() === comma) this.#at += 1;
     }
     this.#at += 1;
-    return Object.freeze(members);
+    return members;
   }
 
   #string(): string {
     const start = this.#at;
-    let end = start + 1;
+    if (this.#backslash !== -1 && this.#backslash < start) this.#backslash = this.#text.indexOf("\\", start);
+    let end = this.#text.indexOf('"', start + 1);
+    if (this.#backslash === -1 || this.#backslash > end) {
+      this.#at = end + 1;
+      return this.#text.slice(start + 1, end);
+    }
+    end = start + 1;
     while (this.#text[end] !== '"') end += this.#text[end] === "\\" ? 2 : 1;
     this.#at = end + 1;
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
   #number(): JsonValue {
+    const text = this.#text;
     const start = this.#at;
-    let end = start;
-    while (end < this.#text.length && "+-.0123456789eE".includes(this.#text[end] as string)) end += 1;
-    this.#at = end;
-    return numberFromLiteral(this.#text.slice(start, end));
+    const negative = text.charCodeAt(start) === 0x2d;
+    let at = negative ? start + 1 : start;
+    const first = at;
+    let value = 0;
+    let code = text.charCodeAt(at);
+    while (code >= 0x30 && code <= 0x39) {
+      value = value * 10 + (code - 0x30);
+      at += 1;
+      code = text.charCodeAt(at);
+    }
+    const isInteger = code !== 0x2e && (code | 0x20) !== 0x65;
+    if (isInteger && at - first <= countedDigits) {
+      this.#at = at;
+      return negative ? -value : value;
+    }
+    while (isNumberPart(code)) {
+      at += 1;
+      code = text.charCodeAt(at);
+    }
+    this.#at = at;
+    return numberFromLiteral(text.slice(start, at));
   }
+}
+
+/** Digits, signs, the dot and the exponent. */
+function isNumberPart(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2d || code === 0x2b || (code | 0x20) === 0x65;
 }
