@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { type NatsServer, startNats } from "@sinks/testing/services";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PipelineCase, pipelineCase } from "./support/pipeline-case.js";
@@ -96,6 +97,55 @@ describe("sinks verify", () => {
     expect([exitCode, result.missing]).toEqual([3, [[2, 2]]]);
     expect(stderr).toMatch(/holds no whole record/);
   });
+
+  test.each([
+    ["files", {}],
+    ["pretty gzip files", gzipFiles],
+    ["segments", segments],
+  ])("FW-CLI-07 %s: a payload that does not match the digest in its record does not count as stored", async (_name, sections) => {
+    await using job = await pipelineCase(nats);
+    const config = await job.configure(sections);
+    const bodies = ['{"name":"first"}', '{\n  "name": "second"\n}\n', "text of the third", '{"name":"fourth"}'];
+    for (const body of bodies) await job.publish([{ subject: `${job.prefix}.a`, body }]);
+    expect((await job.run("run", config, "--once")).exitCode).toBe(0);
+    expect((await verified(job, config)).result).toEqual({ ...everything, expected: 4, stored: 4 });
+    for (const file of await filesOf(job, /\.(?:nd)?json(?:\.gz)?$/)) {
+      const bytes = await readFile(file);
+      const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+      const damaged = text.replace("first", "thirst").replace("third", "fourth");
+      await writeFile(file, file.endsWith(".gz") ? gzipSync(damaged) : damaged);
+    }
+    const { exitCode, stderr, result } = await verified(job, config);
+    expect([exitCode, result.stored]).toEqual([3, 2]);
+    expect(result.missing).toEqual([
+      [1, 1],
+      [3, 3],
+    ]);
+    expect(stderr).toMatch(/holds the record of sequence 1 with a payload that does not match its digest/);
+  });
+
+  test("FW-CLI-07 JSON whose white space is not kept counts as stored, and a note says that it was not compared", async () => {
+    await using job = await pipelineCase(nats);
+    const config = await job.configure(segments);
+    await job.publish([{ subject: `${job.prefix}.a`, body: '{ "a" :1 ,\n "b":2}' }]);
+    expect((await job.run("run", config, "--once")).exitCode).toBe(0);
+    const { exitCode, stderr, result } = await verified(job, config);
+    expect([exitCode, result.stored]).toEqual([0, 1]);
+    expect(stderr).toMatch(/some bodies cannot be compared with their digests/);
+  });
+
+  test.each(["there", "purged", "of others too"])(
+    "FW-CLI-07 the directory is gone, its messages in the stream are %s: all are missing",
+    async (state) => {
+      await using job = await pipelineCase(nats);
+      const config = await moved(job, 5, state === "of others too" ? { nats: { subject: `${job.prefix}.a` } } : {});
+      if (state !== "there") await job.manager.streams.purge(job.stream);
+      await rm(path.join(job.project.folder, "out"), { recursive: true });
+      const { exitCode, stderr, result } = await verified(job, config);
+      expect([exitCode, result]).toEqual([3, { ...everything, expected: 5, missing: [[1, 5]] }]);
+      expect(stderr).toMatch(/the directory of the file sink is not there/);
+    },
+  );
 
   test("FW-CLI-07 a torn segment: what it lost is missing", async () => {
     await using job = await pipelineCase(nats);

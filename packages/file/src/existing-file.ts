@@ -8,6 +8,8 @@ import { type StoredIdentity, storedIdentity } from "./record.js";
 /** What stands at a path: nothing, or a file and what it says of itself (null when it is no record of ours). */
 export interface ExistingFile {
   readonly identity: StoredIdentity | null;
+  /** What the file holds; null when it cannot be read as text. */
+  readonly text: string | null;
 }
 
 /**
@@ -21,7 +23,7 @@ export async function readExisting(files: FileSystem, path: string, flush: boole
       if (!facts.isFile()) throw invalidPath(facts.isDirectory() ? "EISDIR" : "EEXIST");
       if (flush) await files.sync(descriptor);
       const text = storedText(await readFully(files, descriptor, Number(facts.size), 0));
-      return { identity: text === null ? null : storedIdentity(text) };
+      return { identity: text === null ? null : storedIdentity(text), text };
     });
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return null;

@@ -1,12 +1,14 @@
+import { isSpace, skipSpace, stringEnd } from "./json-scan.js";
+
 /**
- * The same JSON document with one member or element per line, two spaces a level. It moves white space only: numbers and
+ * The same JSON document with one member or element per line, two spaces a level, or what `level` says. It moves white space only: numbers and
  * strings keep their spelling, which parsing and printing again would not promise (FW-PAY-06). The input must be valid JSON.
  */
-export function indentJson(text: string): string {
+export function indentJson(text: string, level = "  "): string {
   const pieces: string[] = [];
   let depth = 0;
   let position = 0;
-  const line = () => `\n${"  ".repeat(depth)}`;
+  const line = () => `\n${level.repeat(depth)}`;
   while (position < text.length) {
     const character = text[position] as string;
     if (character === '"') {
@@ -30,20 +32,4 @@ export function indentJson(text: string): string {
     else if (!isSpace(character)) pieces.push(character);
   }
   return pieces.join("");
-}
-
-function isSpace(character: string | undefined): boolean {
-  return character === " " || character === "\n" || character === "\r" || character === "\t";
-}
-
-function skipSpace(text: string, from: number): number {
-  let position = from;
-  while (isSpace(text[position])) position += 1;
-  return position;
-}
-
-function stringEnd(text: string, start: number): number {
-  let position = start + 1;
-  while (text[position] !== '"') position += text[position] === "\\" ? 2 : 1;
-  return position + 1;
 }

@@ -9,9 +9,14 @@ import { storedIdentity } from "./record.js";
 import { isLocked } from "./segment-lock.js";
 import { isSegmentName } from "./segment-name.js";
 import { readSegment } from "./segment-reader.js";
+import { payloadState } from "./stored-payload.js";
 
 /** Files that are read at the same time. */
 const concurrency = 16;
+
+/** Said of bodies that are JSON with white space which the record does not keep. */
+const notCompared =
+  "some bodies cannot be compared with their digests: they are JSON whose white space is not kept; size and syntax are right";
 
 /** Where an inventory is made. */
 export interface InventoryPlace {
@@ -42,19 +47,31 @@ export async function takeInventory(
   try {
     const root = await files.realPath(place.directory).catch((error: unknown) => {
       if (errnoOf(error) !== "ENOENT") throw error;
-      report.damaged("the directory of the file sink is not there");
+      report.absent("the directory of the file sink is not there");
       return null;
     });
     if (root === null) return;
-    const stored = (key: string) => {
+    const look = (text: string | null, key: string | null, damaged: (what: string) => void, whole: string) => {
+      if (text === null || key === null) return damaged(whole);
       const sequence = sequenceOf(key, request);
-      if (sequence !== null) report.stored(sequence);
+      if (sequence === null) return;
+      const state = payloadState(text);
+      if (state === "damaged") return damaged(`holds the record of sequence ${sequence} with a payload that does not match its digest`);
+      if (state === "unknown") report.note(notCompared);
+      report.stored(sequence);
     };
     await eachInParallel(candidates(place, root, request), concurrency, async ({ kind, folder, name }) => {
       signal.throwIfAborted();
       const damaged = (what: string) => report.damaged(`${path.relative(root, path.join(folder, name))} ${what}`);
-      if (kind === "segment") await readRecords(files, folder, name, stored, damaged, signal);
-      else await readRecord(files, path.join(folder, name), stored, damaged);
+      if (kind === "segment") {
+        const line = (text: string) =>
+          look(text, storedIdentity(text)?.idempotencyKey ?? null, damaged, "has a line that is no whole record");
+        await readRecords(files, folder, name, line, damaged, signal);
+      } else {
+        const existing = await readExisting(files, path.join(folder, name), false);
+        // Gone since it was listed.
+        if (existing !== null) look(existing.text, existing.identity?.idempotencyKey ?? null, damaged, "holds no whole record");
+      }
     });
   } catch (error) {
     signal.throwIfAborted();
@@ -95,20 +112,11 @@ function messageNames({ extension, filename_strategy: strategy }: InventoryPlace
   };
 }
 
-async function readRecord(files: FileSystem, file: string, stored: (key: string) => void, damaged: (what: string) => void): Promise<void> {
-  const existing = await readExisting(files, file, false);
-  // Gone since it was listed.
-  if (existing === null) return;
-  const key = existing.identity?.idempotencyKey ?? null;
-  if (key === null) damaged("holds no whole record");
-  else stored(key);
-}
-
 async function readRecords(
   files: FileSystem,
   folder: string,
   name: string,
-  stored: (key: string) => void,
+  take: (text: string) => void,
   damaged: (what: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -116,11 +124,7 @@ async function readRecords(
     // Asked first: a segment that is still locked may end in the middle of a batch that nobody was told of.
     const finished = !(await isLocked(files, folder, name));
     const content = {
-      line(line: Buffer) {
-        const key = storedIdentity(line.toString("utf8"))?.idempotencyKey ?? null;
-        if (key === null) damaged("has a line that is no whole record");
-        else stored(key);
-      },
+      line: (line: Buffer) => take(line.toString("utf8")),
       torn: () => {
         if (finished) damaged("is torn: what follows its last whole record cannot be read");
       },

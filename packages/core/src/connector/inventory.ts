@@ -18,6 +18,10 @@ export interface InventoryReport {
   stored(sequence: number): void;
   /** Something that should be a record, or hold records, cannot be read; says what, for people, without any content. */
   damaged(what: string): void;
+  /** The place of the records is not there, and nothing that was ever stored in it; says what, for people. */
+  absent(what: string): void;
+  /** Something else that a reader of the result must know, one sentence. */
+  note(what: string): void;
 }
 
 /**

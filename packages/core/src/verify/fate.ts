@@ -19,6 +19,8 @@ export interface Evidence {
   readonly limits: StreamLimits;
   /** False when the stream holds other subjects than those of the pipeline, so that what is gone may never have been its own. */
   readonly wholeStream: boolean;
+  /** The destination itself is gone, and with it whatever was stored. */
+  readonly destinationAbsent: boolean;
 }
 
 /**
@@ -32,10 +34,13 @@ export type Fate = "pending" | "undecided" | "purged" | "missing" | "foreign";
  * acknowledged before the consumer was read was durable before the destination was, and what was gone from the stream at
  * the first look was durable before the second look at the destination.
  */
-export function fateOf(sequence: number, marks: SequenceMarks, { consumer, limits, wholeStream }: Evidence): Fate {
-  if (!marks.isPresent(sequence)) return wholeStream ? goneFate(sequence, limits) : "foreign";
-  if (sequence <= consumer.floor) return marks.wentAway(sequence) ? goneFate(sequence, limits) : "missing";
-  return sequence <= consumer.delivered ? "undecided" : "pending";
+export function fateOf(sequence: number, marks: SequenceMarks, { consumer, limits, wholeStream, destinationAbsent }: Evidence): Fate {
+  const isPresent = marks.isPresent(sequence);
+  if (sequence > consumer.floor && isPresent) return sequence <= consumer.delivered ? "undecided" : "pending";
+  if (isPresent && !marks.wentAway(sequence)) return "missing";
+  // With the destination gone nothing speaks for what the consumer has behind it: for all that is known it was acknowledged.
+  if (destinationAbsent && sequence <= consumer.floor) return "missing";
+  return isPresent || wholeStream ? goneFate(sequence, limits) : "foreign";
 }
 
 function goneFate(sequence: number, limits: StreamLimits): Fate {

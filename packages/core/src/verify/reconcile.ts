@@ -1,4 +1,6 @@
+import type { InventoryReport } from "../connector/inventory.js";
 import type { StreamLimits } from "../source/stream-limits.js";
+import { DestinationLook } from "./destination-look.js";
 import { type ConsumerReading, type Evidence, fateOf } from "./fate.js";
 import { removalReason } from "./removal.js";
 import { SequenceMarks } from "./sequence-marks.js";
@@ -10,8 +12,8 @@ export type Take = (sequence: number) => void;
 /** Where the readings come from; each gives what was there when it was called, or later. */
 export interface Readings {
   consumer(): Promise<ConsumerReading>;
-  /** One call for each record of the destination within the bounds. */
-  destination(from: number, to: number, stored: Take, damaged: (what: string) => void): Promise<void>;
+  /** Tells the report each record of the destination within the bounds. */
+  destination(from: number, to: number, report: InventoryReport): Promise<void>;
   deadLetters(from: number, to: number, deadLettered: Take): Promise<void>;
   /** Limits of the stream and its bounds, at this moment. */
   stream(): Promise<{ readonly limits: StreamLimits; readonly wholeStream: boolean }>;
@@ -44,31 +46,29 @@ export async function reconcile(readings: Readings, from: number, to: number, si
 
 async function firstLook(readings: Readings, marks: SequenceMarks, consumer: ConsumerReading, tally: VerificationTally): Promise<Evidence> {
   const { first, last } = marks;
-  await readings.destination(
-    first,
-    last,
+  const destination = new DestinationLook(
     (sequence) => marks.addStored(sequence),
     (what) => tally.note(what),
   );
+  await readings.destination(first, last, destination);
   await readings.deadLetters(first, last, (sequence) => marks.addDeadLettered(sequence));
   const { limits, wholeStream } = await readings.stream();
   await readings.existing(
     (from) => marks.nextUnaccounted(from),
     (sequence) => marks.addPresent(sequence),
   );
-  return { consumer, limits, wholeStream };
+  return { consumer, limits, wholeStream, destinationAbsent: destination.isAbsent };
 }
 
 /** The same order again; what the first look saw in the stream is looked for there only where the answer still matters. */
 async function secondLook(readings: Readings, marks: SequenceMarks, { limits, wholeStream }: Evidence): Promise<Evidence> {
   const { first, last } = marks;
   const consumer = await readings.consumer();
-  await readings.destination(
-    first,
-    last,
+  const destination = new DestinationLook(
     (sequence) => marks.addStoredLater(sequence),
     () => undefined,
   );
+  await readings.destination(first, last, destination);
   await readings.deadLetters(first, last, (sequence) => marks.addDeadLettered(sequence));
   const doubtful = (from: number): number | null => {
     let sequence = marks.nextUnaccounted(from);
@@ -77,7 +77,7 @@ async function secondLook(readings: Readings, marks: SequenceMarks, { limits, wh
   };
   for (let sequence = doubtful(first); sequence !== null; sequence = doubtful(sequence + 1)) marks.setAbsent(sequence, true);
   await readings.existing(doubtful, (sequence) => marks.setAbsent(sequence, false));
-  return { consumer, limits, wholeStream };
+  return { consumer, limits, wholeStream, destinationAbsent: destination.isAbsent };
 }
 
 function suspectsOf(marks: SequenceMarks, evidence: Evidence): { readonly missing: number; readonly undecided: number } {

@@ -110,7 +110,7 @@ function readingsOf({ configuration, signal }: VerifyRequest, sink: InventoryAbi
       if (now.created !== opened.stream.created) throw madeAgain("stream");
       return { limits: streamLimits(now), wholeStream: coversStream(now, filters) };
     },
-    destination: (from, to, stored, damaged) => sink.inventory({ ...place, from, to }, { stored, damaged }, signal),
+    destination: (from, to, report) => sink.inventory({ ...place, from, to }, report, signal),
     async deadLetters(_from, _to, deadLettered) {
       if (deadLetters === null) return;
       const accounted = new AccountedDeadLetters(identity);

@@ -1,3 +1,4 @@
+import type { InventoryReport } from "../../src/connector/inventory.js";
 import type { StreamLimits } from "../../src/source/stream-limits.js";
 import type { Readings, Take } from "../../src/verify/reconcile.js";
 import { noLimits } from "./no-limits.js";
@@ -66,8 +67,8 @@ export class SimulatedPipeline implements Readings {
     return { limits, wholeStream: true };
   }
 
-  async destination(from: number, to: number, stored: Take): Promise<void> {
-    await this.#list(from, to, stored, (sequence) => this.#isDurable(sequence) && !this.#isElsewhere(sequence));
+  async destination(from: number, to: number, report: InventoryReport): Promise<void> {
+    await this.#list(from, to, report.stored, (sequence) => this.#isDurable(sequence) && !this.#isElsewhere(sequence));
   }
 
   async deadLetters(from: number, to: number, deadLettered: Take): Promise<void> {

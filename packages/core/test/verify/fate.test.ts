@@ -7,7 +7,12 @@ const consumer = { floor: 10, delivered: 20, ackPending: 3 };
 function evidence(retention: "limits" | "workqueue", wholeStream = true): Evidence {
   const limits = { ageMs: 1, maximumAgeMs: 0, maximumMessages: 0, maximumBytes: 0, maximumPerSubject: 0 };
   const rules = { refusesNew: false, refusesNewPerSubject: false, messageTtl: false, rollup: false };
-  return { consumer, wholeStream, limits: { retention, firstSequence: 1, lastSequence: 30, ...limits, ...rules } };
+  return {
+    consumer,
+    wholeStream,
+    destinationAbsent: false,
+    limits: { retention, firstSequence: 1, lastSequence: 30, ...limits, ...rules },
+  };
 }
 
 type Seen = "present" | "gone" | "went away";
@@ -36,6 +41,10 @@ describe("fateOf", () => {
     if (seen !== "gone") marks.addPresent(sequence);
     if (seen === "went away") marks.setAbsent(sequence, true);
     expect(fateOf(sequence, marks, evidence(retention))).toBe(fate);
+    // With the destination gone all that is acknowledged is missing, whatever became of it in the stream.
+    const absent = { ...evidence(retention, false), destinationAbsent: true };
+    const beyond = seen === "gone" ? "foreign" : fate;
+    expect(fateOf(sequence, marks, absent)).toBe(sequence <= consumer.floor ? "missing" : beyond);
   });
 
   test("FW-CLI-07 what is gone from a stream that others use too is of nobody knows whom", () => {

@@ -116,7 +116,7 @@ function manyReadings(count: number, missing: ReadonlySet<number>): Readings {
   const stride = 7_368_787;
   return {
     consumer: async () => ({ floor: count, delivered: count, ackPending: 0 }),
-    async destination(from, to, stored) {
+    async destination(from, to, { stored }) {
       for (let turn = 0, sequence = 0; turn < count; turn += 1) {
         sequence = (sequence + stride) % count;
         if (!missing.has(sequence + 1) && sequence + 1 >= from && sequence < to) stored(sequence + 1);
@@ -136,6 +136,43 @@ function manyReadings(count: number, missing: ReadonlySet<number>): Readings {
     existing: async () => undefined,
   };
 }
+
+describe("reconcile with the destination gone", () => {
+  const gone = (floor: number, lateComer: boolean): Readings => {
+    let looks = 0;
+    return {
+      consumer: async () => ({ floor, delivered: floor, ackPending: 0 }),
+      async destination(_from, _to, report) {
+        looks += 1;
+        if (lateComer && looks > 1) for (const sequence of [1, 2, 3]) report.stored(sequence);
+        else report.absent("the folder is not there");
+      },
+      deadLetters: async (_from, _to, deadLettered) => deadLettered(2),
+      stream: async () => ({
+        wholeStream: false,
+        limits: { retention: "limits", firstSequence: 5, lastSequence: 6, ageMs: 1, ...noLimits },
+      }),
+      existing: async (_positions, found) => {
+        for (const sequence of [5, 6]) found(sequence);
+      },
+    };
+  };
+
+  test("FW-CLI-07 what the consumer has behind it is missing, also where the stream has let go of it, but no dead letter", async () => {
+    const result = await reconcile(gone(4, false), 1, 6);
+    expect(result.missing.ranges).toEqual([
+      [1, 1],
+      [3, 4],
+    ]);
+    expect([result.deadLettered, result.pending]).toEqual([1, 2]);
+    expect(result.notes).toContain("the folder is not there: what is gone from the stream up to the ack floor counts as missing");
+  });
+
+  test("FW-CLI-07 nothing is missing before anything was acknowledged, or when the destination is made meanwhile", async () => {
+    expect((await reconcile(gone(0, false), 1, 6)).missing.count).toBe(0);
+    expect((await reconcile(gone(3, true), 1, 6)).missing.count).toBe(0);
+  });
+});
 
 describe("reconcile of many sequences", () => {
   test("FW-CLI-07 ten million in the order of a folder: found exactly, in one byte each and no more than a window", async () => {
