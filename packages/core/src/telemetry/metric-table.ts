@@ -19,6 +19,7 @@ const histogram = (help: string, buckets: readonly number[] = seconds): MetricDe
 export const metricTable: Readonly<Record<string, MetricDescription>> = Object.freeze({
   messages_fetched_total: counter("Messages received from the consumer, repetitions of what is still held not counted."),
   messages_written_total: counter("Messages that the destination has durably."),
+  messages_without_write_total: counter("Messages that asked for no write: no rule of the write map matched, or a list had no elements."),
   messages_acked_total: counter("Messages whose acknowledgement was sent, and confirmed as far as ack_mode asks for it."),
   messages_terminated_total: counter("Dead-lettered messages that were ended by TERM."),
   messages_nacked_total: counter("Messages given back to the server."),

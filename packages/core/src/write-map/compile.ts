@@ -40,16 +40,15 @@ export interface CompiledRule {
 /** Everything that is wrong with a write map, each with its path from the options on; or the map. */
 export type CompiledWriteMap = { readonly faults: readonly RuleFault[] } | { readonly map: WriteMap };
 
-/**
- * Compiles a write map once, at start (FW-MAP-07). The settings must have passed `writeMapOptions` of the same vocabulary;
- * what the schema cannot see is found here, all of it together.
- */
+/** Compiles a write map once, at start; everything that is wrong with it is found, all of it together (FW-MAP-07). */
 export function compileWriteMap(settings: WriteMapSettings, vocabulary: WriteVocabulary, declared: DeclaredTexts = {}): CompiledWriteMap {
   const faults: RuleFault[] = [];
   const rules = settings.write.flatMap((rule, index) => {
     const path = ["write", index] as const;
     const report = (fault: RuleFault) => faults.push({ ...fault, path: [...path, ...fault.path] });
-    return isPlainRecord(rule) ? compileRule(rule, index, vocabulary, declared, report) : [];
+    if (isPlainRecord(rule)) return compileRule(rule, index, vocabulary, declared, report);
+    report({ path: [], message: "must be a mapping", ofSchema: true });
+    return [];
   });
   return faults.length > 0 ? { faults } : { map: createWriteMap(rules, settings) };
 }
@@ -63,10 +62,13 @@ function compileRule(
 ): CompiledRule[] {
   const { when, each, op, ...fields } = settings;
   const operation = op ?? vocabulary.defaultOperation;
-  // An unknown operation is a fault of the schema; nothing can be said of its fields.
-  if (typeof operation !== "string" || !Object.hasOwn(vocabulary.operations, operation)) return [];
+  if (typeof operation !== "string" || !Object.hasOwn(vocabulary.operations, operation)) {
+    report({ path: ["op"], message: `must be one of ${Object.keys(vocabulary.operations).join(", ")}`, ofSchema: true });
+    return [];
+  }
   const scope: Scope = { rule: ["write", index], underEach: each !== undefined, report };
   const criteria = when === undefined ? null : matchSchema.safeParse(when);
+  if (criteria?.success === false) report({ path: ["when"], message: "is no match", ofSchema: true });
   const { payload, namesFromMessage } = compileOperation(operation, fields, vocabulary, declared, scope);
   return [
     {

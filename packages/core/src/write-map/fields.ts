@@ -10,8 +10,14 @@ import type { WriteField } from "./vocabulary.js";
 export function compileField(name: string, field: WriteField, value: unknown, scope: Scope): Template {
   if (field.kind === "literal") return { constant: true, value: literalField(value, [name], scope) };
   if (field.kind === "value") return compileTemplate(value, [name], scope);
-  if (isReference(value)) return wholeReference(name, field, value, scope);
-  return compileTemplate(value, [name], scope);
+  if (isReference(value) && field.wholeReference === true) return wholeReference(name, field, value, scope);
+  const isOfKind = field.kind === "record" ? isPlainRecord(value) : Array.isArray(value);
+  if (!isOfKind) scope.report({ path: [name], message: `must be a ${kindName(field)}`, ofSchema: true });
+  return compileTemplate(isOfKind ? value : null, [name], scope);
+}
+
+function kindName({ kind }: WriteField): string {
+  return kind === "record" ? "mapping" : "list";
 }
 
 /** Names of tables, columns and statements come from the configuration alone (WO-GEN-03). */
@@ -23,9 +29,7 @@ function literalField(value: unknown, path: readonly (string | number)[], scope:
 }
 
 /** A field that is one reference: it must give the mapping or the list that the operation needs (FW-MAP-03). */
-function wholeReference(name: string, { kind, wholeReference: allowed }: WriteField, text: string, scope: Scope): Template {
-  // The schema of the options has said that only values can be references here.
-  if (allowed !== true) return { constant: true, value: null };
+function wholeReference(name: string, { kind }: WriteField, text: string, scope: Scope): Template {
   const template = referenceTemplate(text, [name], scope);
   if (template.constant) return template;
   const { read } = template;
@@ -44,8 +48,10 @@ function wholeReference(name: string, { kind, wholeReference: allowed }: WriteFi
 /** A destination that a token of the subject names (WO-ENV-06). */
 export function compileChoice(name: string, value: unknown, scope: Scope): Template {
   const choice = destinationChoice.safeParse(value);
-  // The schema of the options has said why.
-  if (!choice.success) return { constant: true, value: null };
+  if (!choice.success) {
+    scope.report({ path: [name], message: "is no choice of a destination", ofSchema: true });
+    return { constant: true, value: null };
+  }
   const choose = compileDestinationChoice(choice.data);
   const place = pathText([...scope.rule, name]);
   return {

@@ -43,7 +43,7 @@ export function compileOperation(
   return { payload: payload.constant ? () => payload.value : payload.read, namesFromMessage };
 }
 
-/** Required and unused fields (WO-GEN-07); a name that no operation knows is a fault of the schema. */
+/** Required and unused fields (WO-GEN-07). */
 function reportFieldContract(name: string, given: Fields, operation: WriteOperation, vocabulary: WriteVocabulary, scope: Scope): void {
   const own = choosable(operation);
   for (const [key, field] of Object.entries(operation.required)) {
@@ -56,7 +56,8 @@ function reportFieldContract(name: string, given: Fields, operation: WriteOperat
   }
   const known = new Set(Object.values(vocabulary.operations).flatMap((each) => [...choosable(each)]));
   for (const key of Object.keys(given)) {
-    if (given[key] !== undefined && !own.has(key) && known.has(key)) scope.report({ path: [key], message: `${name} does not use ${key}` });
+    if (given[key] === undefined || own.has(key)) continue;
+    scope.report({ path: [key], message: `${name} does not use ${key}`, ...(known.has(key) ? {} : { ofSchema: true }) });
   }
 }
 

@@ -76,7 +76,9 @@ export function checkWriteMap(
     if (!Array.isArray(write)) return;
     const compiled = compileWriteMap({ write, write_mode: "all", no_write_match: "reject" }, vocabulary, declared(options) ?? {});
     if (!("faults" in compiled)) return;
-    for (const { path, message } of compiled.faults) context.addIssue({ code: "custom", path: [...path], message });
+    for (const { path, message, ofSchema } of compiled.faults) {
+      if (ofSchema !== true) context.addIssue({ code: "custom", path: [...path], message });
+    }
   });
   // Without it the check would wait until every other key is right.
   check._zod.def.when = () => true;

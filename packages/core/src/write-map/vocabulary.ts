@@ -32,6 +32,8 @@ export interface RuleFault {
   /** Path below the rule, such as `["data", "kg"]`. */
   readonly path: readonly (string | number)[];
   readonly message: string;
+  /** True for what the schema of the options finds as well, and says better. */
+  readonly ofSchema?: true;
 }
 
 /** What a connector states of its operations so that a write map can be compiled for it (FW-MAP-07). */

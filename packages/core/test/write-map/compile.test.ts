@@ -118,6 +118,19 @@ describe("FW-MAP-07 faults of a rule", () => {
     expect(lines({ write: [{ place: "p", data: { a: `:header.${secret} x` } }] }).join("\n")).not.toContain(secret);
   });
 
+  test.each([
+    [{ ...insert, op: "no" }, ["write", 0, "op"]],
+    [{ ...insert, when: { subjct: "a" } }, ["write", 0, "when"]],
+    [{ ...insert, other: 1 }, ["write", 0, "other"]],
+    [{ place: "p", data: [1] }, ["write", 0, "data"]],
+    [{ place: "p", data: "payload" }, ["write", 0, "data"]],
+    [{ data: { a: 1 }, place_by: { token: 1 } }, ["write", 0, "place_by"]],
+    [7, ["write", 0]],
+  ])("FW-MAP-07 rules that passed no schema are judged all the same: %j", (rule, path) => {
+    const compiled = compileWriteMap({ write: [rule as object as never], write_mode: "all", no_write_match: "reject" }, vocabulary);
+    expect("faults" in compiled && compiled.faults.map((fault) => fault.path)).toEqual([path]);
+  });
+
   test("FW-MAP-07 what the options let through compiles", () => {
     const compiled = compileWriteMap({ write: [insert], write_mode: "all", no_write_match: "reject" }, vocabulary);
     expect(compiled).toHaveProperty("map");
