@@ -27,6 +27,11 @@ export class Catalog {
   readonly #tables = new Map<string, TableTypes>();
   #age = 0;
 
+  /** The types of a table as far as they were read; null for one that is not known. */
+  known(table: string): TableTypes | null {
+    return this.#tables.get(table) ?? null;
+  }
+
   /** The types of a table whose name is quoted as SQL has it. Must not be called inside of a transaction that shall live on. */
   async types(session: Session, table: string): Promise<TypesResult> {
     const known = this.#tables.get(table);
@@ -42,8 +47,8 @@ export class Catalog {
     return { types, failure: null };
   }
 
-  /** Takes note of a failed write. */
-  learn({ code }: SessionFailure): void {
+  /** Takes note of the code of a failed write. */
+  learn(code: string | null): void {
     if (code !== null && changed.has(code)) this.clear();
   }
 

@@ -38,3 +38,8 @@ export function tableParts(table: unknown, allowQuoted: boolean): readonly strin
   const fits = (part: unknown) => typeof part === "string" && (isPlainIdentifier(part) || (allowQuoted && isQuotableIdentifier(part)));
   return table.every(fits) ? (table as string[]) : null;
 }
+
+/** A table's text name, checked before, as SQL has it: `"hub"."parcels"`. */
+export function quoteTable(table: string): string {
+  return table.split(".").map(quoteIdentifier).join(".");
+}

@@ -1,6 +1,9 @@
-import { secretOption } from "@sinks/core";
+import { checkWriteMap, destinationChoice, secretOption, writeMapOptions } from "@sinks/core";
 import { z } from "zod";
+import { tableParts } from "./identifier.js";
+import { optionFaults } from "./option-faults.js";
 import { statementsOption } from "./statement-options.js";
+import { declaredStatements, writeVocabulary } from "./write-vocabulary.js";
 
 const duration = (fallback: number, description: string) => z.int().min(100).max(600_000).default(fallback).describe(description);
 const fileName = (description: string) => z.string().min(1).nullable().default(null).describe(description);
@@ -19,6 +22,13 @@ const tls = z
   .prefault({})
   .describe("Encryption of the connection.");
 
+const tableName = (fallback: string, description: string) =>
+  z
+    .string()
+    .refine((name) => tableParts(name, false) !== null, { error: "must be `t` or `schema.t`, each a plain name of up to 63 characters" })
+    .default(fallback)
+    .describe(description);
+
 const ledger = z
   .strictObject({
     enabled: z.boolean().default(false).describe("Record each applied message in the database itself: any operation takes effect once."),
@@ -30,14 +40,13 @@ const ledger = z
       .default(null)
       .describe("Name of this pipeline in the ledger; stream, consumer and sink by default."),
     retention_seconds: z.int().min(60).max(315_360_000).default(604_800).describe("Records older than this are removed."),
-    table: z.string().min(1).default("sinks_ledger").describe("Table of the ledger."),
+    table: tableName("sinks_ledger", "Table of the ledger."),
     auto_create: z.boolean().default(true).describe("Make the table at start when it is missing."),
   })
   .prefault({})
   .describe("Destination-side record of applied messages (FW-LED).");
 
-/** Options of the PostgreSQL sink (WO-OPT-01). */
-export const postgresOptions = z.strictObject({
+const shape = z.strictObject({
   ...secretOption("url", "Address of the database, `postgres:` or `postgresql:`; excludes host, port, database, user and password."),
   host: z
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
@@ -71,7 +80,9 @@ export const postgresOptions = z.strictObject({
   statements: statementsOption
     .default({})
     .describe("SQL that write rules and handlers may run by its name; compiled before any connection is opened."),
-  table: z.string().min(1).default("sinks_messages").describe("Table that receives whole messages; only without `write`."),
+  table: tableName("sinks_messages", "Table that receives whole messages; only without `write`."),
+  table_by: destinationChoice.nullable().default(null).describe("Choose the table by a subject token, in place of `table`."),
+  ...writeMapOptions(writeVocabulary(true)),
   auto_create: z.boolean().default(false).describe("Make that table at start when it is missing."),
   payload_type: z
     .enum(["jsonb", "json", "text", "bytea"])
@@ -97,6 +108,11 @@ export const postgresOptions = z.strictObject({
     .describe("What the character U+0000, which PostgreSQL cannot hold, means for a message."),
   log_driver_messages: z.boolean().default(false).describe("Add the server's own words to the log of a failure; they may hold values."),
 });
+
+/** Options of the PostgreSQL sink (WO-OPT-01). */
+export const postgresOptions = shape
+  .check(checkWriteMap(({ allow_quoted_identifiers: quoted }) => writeVocabulary(quoted === true), declaredStatements))
+  .check(optionFaults);
 
 /** Validated options of the PostgreSQL sink. */
 export type PostgresOptions = z.output<typeof postgresOptions>;

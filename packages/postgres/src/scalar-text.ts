@@ -33,9 +33,8 @@ export function scalarText(value: unknown, nul: NulPolicy): string | null | unde
 }
 
 /** A text as it is bound: without U+0000 and with whole surrogate pairs only (WO-VAL-04, -05). */
-function plainText(text: string, nul: NulPolicy): string {
-  // Both look at the text once in native code; the library of ES2023 does not know the second yet.
-  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) throw new ValueFault("holds a lone surrogate");
+export function plainText(text: string, nul: NulPolicy): string {
+  if (!text.isWellFormed()) throw new ValueFault("holds a lone surrogate");
   if (!text.includes("\0")) return text;
   if (nul === "reject") throw new ValueFault("holds U+0000");
   return text.replaceAll("\0", "");

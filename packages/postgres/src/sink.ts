@@ -1,15 +1,266 @@
-import { type ConnectorServices, DestinationUnavailableError, NotAttemptedError, type Sink } from "@sinks/core";
+import {
+  type Check,
+  type ConnectorServices,
+  type DdlAbility,
+  DestinationUnavailableError,
+  type EnsureSchemaAbility,
+  type Envelope,
+  type Handler,
+  type HealthcheckAbility,
+  type InventoryAbility,
+  type InventoryReport,
+  type InventoryRequest,
+  isSinkError,
+  type LookupAbility,
+  NotAttemptedError,
+  type OrderedBatchesAbility,
+  type PreflightAbility,
+  type RetrySafetyAbility,
+  type Sink,
+  type SinkContext,
+  type WriteContext,
+  type WriteOutcome,
+} from "@sinks/core";
+import type { Pool } from "pg";
+import { createPayloadBuilder } from "./build.js";
+import { Catalog } from "./catalog.js";
+import { PostgresClient } from "./client.js";
+import { EnvelopeMode } from "./envelope-mode.js";
+import { executeBatch } from "./execute-batch.js";
+import type { ExecutionPorts, ExecutionSettings } from "./execution-settings.js";
+import { quoteTable } from "./identifier.js";
+import { ledgerRecognition } from "./ledger-recognition.js";
+import { LedgerRetention } from "./ledger-retention.js";
+import { ensureLedgerTable, ledgerStatements } from "./ledger-table.js";
+import { compileStatements } from "./named-statement.js";
 import type { PostgresOptions } from "./options.js";
+import type { PostgresPayload } from "./payload.js";
+import { PayloadMode } from "./payload-mode.js";
+import { handlerSource, writeMapSource } from "./payload-source.js";
+import { checkDestination, durabilityWarning } from "./preflight.js";
+import type { Recognition } from "./recognition.js";
+import type { MessageWrites } from "./segment.js";
+import { query } from "./session-query.js";
+import { machine, type PostgresWorld } from "./world.js";
+import type { WriteMode } from "./write-mode.js";
 
-/** The PostgreSQL sink. States: created, running between `start` and `stop`, stopped. */
-export function createPostgresSink(_options: PostgresOptions, _services: ConnectorServices): Sink {
-  return {
-    start: async () => {
-      throw new DestinationUnavailableError("the PostgreSQL sink cannot write yet");
-    },
-    writeBatch: async () => {
-      throw new NotAttemptedError("the PostgreSQL sink is not running");
-    },
-    stop: async () => undefined,
+/** What the PostgreSQL sink can do besides writing; it knows messages again where it stores them whole or keeps a ledger. */
+export type PostgresSink = Sink &
+  EnsureSchemaAbility &
+  HealthcheckAbility &
+  OrderedBatchesAbility &
+  PreflightAbility &
+  RetrySafetyAbility &
+  DdlAbility &
+  Partial<InventoryAbility & LookupAbility> & {
+    /** A pool for what a handler reads (WO-GEN-20); null before start and after stop. */
+    readonly pool: Pool | null;
   };
+
+/** What code may give besides the options. */
+export interface PostgresSinkExtras {
+  /** Makes the payloads of each message, in place of a write map (FW-MAP-08). */
+  readonly handler?: Handler<PostgresPayload>;
+  readonly world?: PostgresWorld;
+}
+
+/**
+ * The PostgreSQL sink. States: created, running between `start` and `stop`, stopped; a start that fails leaves it created. It
+ * stores whole messages when there is neither a write map nor a handler (FW-MAP-10).
+ */
+export function createPostgresSink(options: PostgresOptions, services: ConnectorServices, extras: PostgresSinkExtras = {}): PostgresSink {
+  const parts = createParts(options, services, extras);
+  return parts.recognition === null ? new PostgresSinkInstance(parts) : new RecognisingPostgresSink(parts, parts.recognition);
+}
+
+interface Parts {
+  readonly options: PostgresOptions;
+  readonly services: ConnectorServices;
+  readonly world: PostgresWorld;
+  readonly catalog: Catalog;
+  readonly mode: WriteMode;
+  readonly recognition: Recognition | null;
+}
+
+function createParts(options: PostgresOptions, services: ConnectorServices, { handler, world = machine }: PostgresSinkExtras): Parts {
+  const catalog = new Catalog();
+  const base = { options, services, world, catalog };
+  const { write } = options;
+  if (write === undefined && handler === undefined) {
+    const mode = new EnvelopeMode(options, services.nowNs);
+    return { ...base, mode, recognition: mode };
+  }
+  const statements = compileStatements(options.statements);
+  const settings = { allowQuotedIdentifiers: options.allow_quoted_identifiers, undefinedData: options.undefined_data };
+  const builder = createPayloadBuilder({ ...settings, nul: options.nul, onZeroRows: options.on_zero_rows, statements });
+  const source = handler === undefined ? writeMapSource({ ...options, write: write ?? [] }) : handlerSource(handler);
+  const mode = new PayloadMode({ source, builder, settings, catalog, statements, options });
+  return { ...base, mode, recognition: options.ledger.enabled ? ledgerRecognition(quoteTable(options.ledger.table)) : null };
+}
+
+interface Running {
+  readonly client: PostgresClient;
+  readonly settings: ExecutionSettings;
+  readonly ports: ExecutionPorts;
+  readonly retention: LedgerRetention | null;
+}
+
+class PostgresSinkInstance implements PostgresSink {
+  readonly orderedBatches = true;
+  protected readonly parts: Parts;
+  #running: Running | null = null;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  get pool(): Pool | null {
+    return this.#running?.client.pool ?? null;
+  }
+
+  async start(context: SinkContext): Promise<void> {
+    const { options, mode, world } = this.parts;
+    const client = this.#makeClient(options);
+    try {
+      await client.start(context.signal);
+      const { ledger: ledgerOptions } = options;
+      const ledger = ledgerOptions.enabled
+        ? { pipeline: ledgerOptions.name ?? context.pipeline, table: quoteTable(ledgerOptions.table) }
+        : null;
+      if (ledger !== null) {
+        await client.use(context.signal, (session) =>
+          ensureLedgerTable(session, ledgerOptions.table.split("."), ledgerOptions.auto_create),
+        );
+      }
+      await mode.start(client, context.signal, context.telemetry);
+      const warning = await durabilityWarning(client, context.signal);
+      if (warning !== null) context.telemetry.log("warn", "commits may not be durable", { reason: warning });
+      const retention =
+        ledger === null
+          ? null
+          : new LedgerRetention({
+              sessions: client,
+              ledger,
+              retentionSeconds: ledgerOptions.retention_seconds,
+              telemetry: context.telemetry,
+              after: world.after,
+            });
+      retention?.start();
+      const settings: ExecutionSettings = {
+        transaction: options.transaction,
+        afterFailure: options.after_failure,
+        maximumChunkBytes: options.max_chunk_bytes,
+        limits: { statementMs: options.statement_timeout_ms, lockMs: options.lock_timeout_ms },
+        limitsPerTransaction: !options.prepared_statements,
+        ledger,
+        logDriverMessages: options.log_driver_messages,
+      };
+      this.#running = { client, settings, ports: { telemetry: context.telemetry, wait: world.wait, random: world.random }, retention };
+    } catch (error) {
+      await client.stop();
+      throw error;
+    }
+  }
+
+  async writeBatch(messages: readonly Envelope[], context: WriteContext): Promise<readonly WriteOutcome[]> {
+    const { client, settings, ports } = this.#started();
+    if (messages.length === 0) return [];
+    const { mode, catalog } = this.parts;
+    const plans = await mode.plan(messages, client, context.signal);
+    const work: MessageWrites[] = [];
+    for (let index = 0; index < plans.length; index += 1) {
+      const plan = plans[index] as (typeof plans)[number];
+      const key = settings.ledger === null ? null : (messages[index] as Envelope).idempotencyKey();
+      work.push(isSinkError(plan) ? { index, writes: [], refused: plan, key } : { index, writes: plan, refused: null, key });
+    }
+    const outcomes = await executeBatch(client, work, context, settings, ports);
+    for (const outcome of outcomes) if (outcome !== null) catalog.learn(outcome.destinationCode);
+    return outcomes;
+  }
+
+  retrySafety(messages: readonly Envelope[]): "safe" | "unsafe" {
+    return this.parts.mode.retrySafety(messages);
+  }
+
+  async healthcheck(signal: AbortSignal): Promise<void> {
+    const { client } = this.#started();
+    const { rows } = await client.use(signal, (session) => query(session, "the database", "SHOW transaction_read_only"));
+    if (rows[0]?.[0] === "on" && this.parts.options.target_session === "read_write") {
+      throw new DestinationUnavailableError("the database takes no writes at present: it is read-only", { destinationCode: "25006" });
+    }
+  }
+
+  /** Makes what is missing and may be made, whatever `auto_create` says. Needs no start. */
+  async ensureSchema(signal: AbortSignal): Promise<void> {
+    const { mode, options } = this.parts;
+    await this.withClient(signal, async (client) => {
+      await mode.createTables(client, signal);
+      if (options.ledger.enabled) await client.use(signal, (session) => ensureLedgerTable(session, options.ledger.table.split("."), true));
+    });
+  }
+
+  /** Needs no start and changes nothing. */
+  preflight(signal: AbortSignal): Promise<readonly Check[]> {
+    const { mode, options } = this.parts;
+    return this.withClient(signal, (client) => checkDestination(client, mode, options, signal));
+  }
+
+  ddl(): readonly string[] {
+    const { mode, options } = this.parts;
+    return [...mode.ddl(), ...(options.ledger.enabled ? ledgerStatements(options.ledger.table.split(".")) : [])];
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    await running?.retention?.stop();
+    await running?.client.stop();
+  }
+
+  /** Does something on one connection of its own: the sink itself may be unstarted. */
+  protected async withClient<Result>(signal: AbortSignal, work: (client: PostgresClient) => Promise<Result>): Promise<Result> {
+    const client = this.#makeClient({ ...this.parts.options, connections: 1 });
+    try {
+      await client.start(signal);
+      return await work(client);
+    } finally {
+      await client.stop();
+    }
+  }
+
+  /** The connections and the name of the pipeline of a sink that runs. */
+  protected started(): { readonly client: PostgresClient; readonly pipeline: string | null } {
+    const { client, settings } = this.#started();
+    return { client, pipeline: settings.ledger?.pipeline ?? null };
+  }
+
+  #started(): Running {
+    if (this.#running === null) throw new NotAttemptedError("the PostgreSQL sink is not running");
+    return this.#running;
+  }
+
+  #makeClient(options: PostgresOptions): PostgresClient {
+    const { services, catalog } = this.parts;
+    return new PostgresClient(options, { workingDirectory: services.workingDirectory, connected: () => catalog.clear() });
+  }
+}
+
+class RecognisingPostgresSink extends PostgresSinkInstance implements LookupAbility, InventoryAbility {
+  readonly #recognition: Recognition;
+
+  constructor(parts: Parts, recognition: Recognition) {
+    super(parts);
+    this.#recognition = recognition;
+  }
+
+  async lookup(messages: readonly Envelope[], signal: AbortSignal): Promise<readonly boolean[]> {
+    const { client, pipeline } = this.started();
+    return this.#recognition.lookup(messages, { sessions: client, pipeline, signal });
+  }
+
+  /** Needs no start and changes nothing. */
+  inventory(request: InventoryRequest, report: InventoryReport, signal: AbortSignal): Promise<void> {
+    const pipeline = this.parts.options.ledger.name ?? request.pipeline;
+    return this.withClient(signal, (client) => this.#recognition.inventory(request, report, { sessions: client, pipeline, signal }));
+  }
 }

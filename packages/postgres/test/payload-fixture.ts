@@ -14,7 +14,7 @@ export function buildSettings(changes: Partial<BuildSettings> = {}): BuildSettin
 
 /** Compiled statements of a configuration. */
 export function statementsOf(statements: unknown): BuildSettings["statements"] {
-  return compileStatements(postgresOptions.parse({ statements }).statements);
+  return compileStatements(postgresOptions.parse({ url: "postgres://u@h/d", statements }).statements);
 }
 
 /** Column types by name, written as `int8`, `jsonb` or `text[]`. */

@@ -10,6 +10,7 @@ const faults = (statements: unknown) => {
 
 test("WO-PGS-01 WO-OPT-01 a statement is text, or text with what is said of it", () => {
   const { statements } = postgresOptions.parse({
+    url: "postgres://u@h/d",
     statements: {
       park_pallet: "UPDATE pallets SET lane = :lane WHERE code = :code",
       note: { sql: "SELECT add_note(:id, :note)", params: { id: "int8", note: "text?" }, idempotent: true, on_zero_rows: "fail" },
@@ -27,7 +28,7 @@ test("WO-PGS-01 WO-OPT-01 a statement is text, or text with what is said of it",
     idempotent: true,
     onZeroRows: "fail",
   });
-  expect(postgresOptions.parse({}).statements).toEqual({});
+  expect(postgresOptions.parse({ url: "postgres://u@h/d" }).statements).toEqual({});
 });
 
 test("WO-GEN-16 all faults are reported together, each with its path, line and column, and never the text", () => {

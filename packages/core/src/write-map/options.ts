@@ -64,17 +64,21 @@ export function writeMapOptions(vocabulary: WriteVocabulary) {
 
 /**
  * The check of a connector's options that finds what a schema cannot say of a write map (FW-MAP-07): `options.check(…)`. It
- * runs beside the other rules of the options, so that all faults are reported together; `declared` gets options that may be
- * invalid, and gives null when it cannot tell.
+ * runs beside the other rules of the options, so that all faults are reported together. Both functions get options that may be
+ * invalid; `declared` gives null when it cannot tell.
  */
 export function checkWriteMap(
-  vocabulary: WriteVocabulary,
+  vocabularyOf: (options: Readonly<Record<string, unknown>>) => WriteVocabulary,
   declared: (options: Readonly<Record<string, unknown>>) => DeclaredTexts | null = () => ({}),
 ): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
   const check = z.superRefine<Readonly<Record<string, unknown>>>((options, context) => {
     const write: unknown = isPlainRecord(options) ? options["write"] : undefined;
     if (!Array.isArray(write)) return;
-    const compiled = compileWriteMap({ write, write_mode: "all", no_write_match: "reject" }, vocabulary, declared(options) ?? {});
+    const compiled = compileWriteMap(
+      { write, write_mode: "all", no_write_match: "reject" },
+      vocabularyOf(options),
+      declared(options) ?? {},
+    );
     if (!("faults" in compiled)) return;
     for (const { path, message, ofSchema } of compiled.faults) {
       if (ofSchema !== true) context.addIssue({ code: "custom", path: [...path], message });

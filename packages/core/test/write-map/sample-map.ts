@@ -35,9 +35,12 @@ export const vocabulary: WriteVocabulary = {
 const declared: DeclaredTexts = { text: new Map([["park", ["lot", "at"]]]) };
 
 /** The options of a connector with the sample operations. */
-export const options = z
-  .strictObject({ ...writeMapOptions(vocabulary), limit: z.int().default(1) })
-  .check(checkWriteMap(vocabulary, () => declared));
+export const options = z.strictObject({ ...writeMapOptions(vocabulary), limit: z.int().default(1) }).check(
+  checkWriteMap(
+    () => vocabulary,
+    () => declared,
+  ),
+);
 
 /** A map of these rules, as the options would hold them. */
 export function mapOf(write: WriteMapSettings["write"], more: Partial<WriteMapSettings> = {}): WriteMap {

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { tableParts } from "./identifier.js";
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Something wrong with options that are each right by themselves. */
+interface OptionFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Keys of whole messages and the values that they have unset. */
+const envelopeDefaults: Given = {
+  table: "sinks_messages",
+  table_by: null,
+  auto_create: false,
+  payload_type: "jsonb",
+  payload_mode: "json_or_envelope",
+  include_metadata: false,
+  on_duplicate: "ignore",
+};
+
+const given = (value: unknown) => value !== undefined && value !== null;
+
+/** The check of options that belong together: address, TLS, whole messages and write map. All faults are reported together. */
+export const optionFaults: z.core.$ZodCheck<Given> = z.superRefine<Given>((options, context) => {
+  const faults = [...addressFaults(options), ...tlsFaults(options), ...modeFaults(options)];
+  for (const { path, message } of faults) context.addIssue({ code: "custom", path: [...path], message });
+});
+
+function addressFaults(options: Given): OptionFault[] {
+  const byUrl = given(options["url"]) || given(options["url_env"]);
+  const others = ["host", "database", "user", "password", "password_env"].filter((name) => given(options[name]));
+  if (byUrl) return others.map((name) => ({ path: [name], message: "is part of `url`; use one of the two" }));
+  const missing = ["host", "user"].filter((name) => !given(options[name]));
+  if (missing.length === 2 && others.length === 0)
+    return [{ path: ["url_env"], message: "is needed: the address, as `url`, `url_env`, or `host` and `user`" }];
+  return missing.map((name) => ({ path: [name], message: "is needed, or the whole address as `url` or `url_env`" }));
+}
+
+function tlsFaults({ tls }: Given): OptionFault[] {
+  const { mode, ca_file: ca, cert_file: certificate, key_file: key, server_name: name } = tls as Given;
+  const fault = (key: string, message: string): OptionFault[] => [{ path: ["tls", key], message }];
+  return [
+    ...(given(certificate) !== given(key)
+      ? fault(given(key) ? "cert_file" : "key_file", "goes with the other of cert_file and key_file")
+      : []),
+    // Any certificate that a public authority signed would do, whoever shows it.
+    ...(mode === "verify_ca" && !given(ca) ? fault("ca_file", "is needed with mode verify_ca") : []),
+    ...(mode !== "verify_full" && given(name) ? fault("server_name", "is looked at only with mode verify_full") : []),
+  ];
+}
+
+function modeFaults(options: Given): OptionFault[] {
+  const { table_by: choice, write } = options;
+  if (write === undefined) {
+    const allowed = given(choice) ? ((choice as { allow: readonly string[] }).allow ?? []) : [];
+    return allowed.flatMap((name, index) =>
+      tableParts(name, false) === null
+        ? [{ path: ["table_by", "allow", index], message: "must be a plain name of up to 63 characters" }]
+        : [],
+    );
+  }
+  return Object.keys(envelopeDefaults)
+    .filter((name) => options[name] !== envelopeDefaults[name])
+    .map((name) => ({ path: [name], message: "is for whole messages; it has no meaning with `write`" }));
+}

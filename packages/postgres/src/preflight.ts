@@ -1,0 +1,88 @@
+import type { Check } from "@sinks/core";
+import { quoteTable } from "./identifier.js";
+import { ledgerStatements } from "./ledger-table.js";
+import type { PostgresOptions } from "./options.js";
+import type { Sessions } from "./session.js";
+import { query } from "./session-query.js";
+import { readTableFacts } from "./table-facts.js";
+import type { TableFault } from "./table-fault.js";
+import type { WriteMode } from "./write-mode.js";
+
+/** Checks the database without writing: the login, TLS, durability, tables, columns, keys and rights (FW-CLI-06). */
+export async function checkDestination(
+  sessions: Sessions,
+  mode: WriteMode,
+  options: PostgresOptions,
+  signal: AbortSignal,
+): Promise<readonly Check[]> {
+  return [
+    await connectionCheck(sessions, signal),
+    tlsCheck(options),
+    await durabilityCheck(sessions, signal),
+    ...faultChecks("tables", "tables, columns, keys and rights are as needed", await mode.faults(sessions, signal)),
+    ...(options.ledger.enabled
+      ? faultChecks("ledger", "the ledger's table is there or can be made", await ledgerFaults(sessions, options, signal))
+      : []),
+  ];
+}
+
+/** What keeps the server from flushing a commit before it is reported, for the log and the checks; null when nothing does (WO-OPT-05). */
+export async function durabilityWarning(sessions: Sessions, signal: AbortSignal): Promise<string | null> {
+  const { rows } = await sessions.use(signal, (session) =>
+    query(session, "the database", "SELECT current_setting('synchronous_commit'), current_setting('fsync')"),
+  );
+  const [synchronous, flushes] = rows[0] ?? [];
+  if (flushes === "off") return "the server runs with fsync = off: a crash of its machine may lose what it reported as committed";
+  if (synchronous === "off") return "synchronous_commit is off: a crash of the server may lose what it reported as committed";
+  return null;
+}
+
+async function connectionCheck(sessions: Sessions, signal: AbortSignal): Promise<Check> {
+  const { rows } = await sessions.use(signal, (session) => query(session, "the database", "SHOW server_version"));
+  return passed("connection", `connected to PostgreSQL ${rows[0]?.[0]?.split(" ")[0] ?? ""}`);
+}
+
+function tlsCheck({ tls }: PostgresOptions): Check {
+  if (tls.mode === "verify_full") return passed("tls", "the server's certificate and name are verified");
+  return warned(
+    "tls",
+    `tls.mode is ${tls.mode}: the server's name is not verified`,
+    "set sink.tls.mode to verify_full where the network is not your own",
+  );
+}
+
+async function durabilityCheck(sessions: Sessions, signal: AbortSignal): Promise<Check> {
+  const warning = await durabilityWarning(sessions, signal);
+  if (warning === null) return passed("durability", "a commit is on disk before it is reported");
+  return warned("durability", warning, "turn it on, unless you mean it so");
+}
+
+async function ledgerFaults(sessions: Sessions, { ledger }: PostgresOptions, signal: AbortSignal): Promise<readonly TableFault[]> {
+  const table = quoteTable(ledger.table);
+  const facts = await sessions.use(signal, (session) => readTableFacts(session, table));
+  if (facts === null)
+    return ledger.auto_create
+      ? []
+      : [{ message: `table ${table} is not there`, remedy: ledgerStatements(ledger.table.split(".")).join("; ") }];
+  const missing = (["INSERT", "SELECT", "DELETE"] as const).filter((right) => !facts.rights.has(right));
+  if (missing.length === 0) return [];
+  return [
+    {
+      message: `the role may not ${missing.join(", ")} on table ${table}`,
+      remedy: `GRANT ${missing.join(", ")} ON ${table} TO the role of the sink`,
+    },
+  ];
+}
+
+function faultChecks(id: string, allRight: string, faults: readonly TableFault[]): Check[] {
+  if (faults.length === 0) return [passed(id, allRight)];
+  return faults.map(({ message, remedy }) => ({ id, status: "fail", message, remedy }));
+}
+
+function passed(id: string, message: string): Check {
+  return { id, status: "pass", message, remedy: null };
+}
+
+function warned(id: string, message: string, remedy: string): Check {
+  return { id, status: "warn", message, remedy };
+}

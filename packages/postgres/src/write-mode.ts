@@ -1,0 +1,22 @@
+import type { Envelope, SinkError, Telemetry } from "@sinks/core";
+import type { BuiltWrite } from "./built-write.js";
+import type { Sessions } from "./session.js";
+import type { TableFault } from "./table-fault.js";
+
+/** What one message becomes: its writes in order, none for a message that writes nothing, or why it can never be written. */
+export type MessagePlan = readonly BuiltWrite[] | SinkError;
+
+/** One way from messages to writes: whole messages into a table, or payloads made by a write map or a handler. */
+export interface WriteMode {
+  /** Checks and prepares the destination; throws `ConfigurationError` for what only the operator can mend. */
+  start(sessions: Sessions, signal: AbortSignal, telemetry: Telemetry): Promise<void>;
+  /** Makes the tables that are missing, as far as this mode has tables of its own. */
+  createTables(sessions: Sessions, signal: AbortSignal): Promise<void>;
+  /** The writes of each message, in order. A failure that is no message's own is thrown. */
+  plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<readonly MessagePlan[]>;
+  retrySafety(messages: readonly Envelope[]): "safe" | "unsafe";
+  /** What is wrong with the destination, found without a change; names the checks by what they look at. */
+  faults(sessions: Sessions, signal: AbortSignal): Promise<readonly TableFault[]>;
+  /** The statements that make what this mode needs and the sink may make. */
+  ddl(): readonly string[];
+}
