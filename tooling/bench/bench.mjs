@@ -12,6 +12,8 @@ import { leaveOnSignals } from "../leave-on-signals.mjs";
 import { withResource } from "../with-resource.mjs";
 import { event, fillStream, smallMessage } from "./backlog.mjs";
 import { runArm } from "./child.mjs";
+import { openDatabase } from "./database.mjs";
+import { measureLatency } from "./latency.mjs";
 import { describeMachine } from "./machine.mjs";
 import { measureMemory } from "./memory.mjs";
 import { reportText } from "./report.mjs";
@@ -19,8 +21,8 @@ import { firstRecord } from "./same-records.mjs";
 import { compare, orderOfRound } from "./statistics.mjs";
 
 const sizes = {
-  full: { plain: 500_000, files: 200_000, rounds: 6, backlog: 1_000_000, memorySeconds: 30 },
-  quick: { plain: 100_000, files: 40_000, rounds: 6, backlog: 200_000, memorySeconds: 8 },
+  full: { plain: 500_000, files: 200_000, rows: 200_000, rounds: 6, backlog: 1_000_000, memorySeconds: 30, latencySeconds: 30 },
+  quick: { plain: 100_000, files: 40_000, rows: 60_000, rounds: 6, backlog: 200_000, memorySeconds: 8, latencySeconds: 10 },
 };
 
 /** Comparisons; the first two arms of each are the same loop twice: the baseline, and the measure of the noise. */
@@ -51,42 +53,70 @@ const comparisons = [
       "runner, file sink": ["runner", { sink: "file", includeMetadata: false }],
     },
   },
+  {
+    name: "PostgreSQL: whole messages",
+    stream: "rows",
+    target: 0.9,
+    write: "envelope",
+    arms: {
+      "bare loop": ["bare-postgres"],
+      "bare loop again": ["bare-postgres"],
+      "runner, postgres sink": ["runner", { sink: "postgres" }],
+    },
+  },
+  {
+    name: "PostgreSQL: three fields by a write map",
+    stream: "rows",
+    target: 0.8,
+    write: "fields",
+    arms: {
+      "bare loop": ["bare-postgres"],
+      "bare loop again": ["bare-postgres"],
+      "runner, with the ledger": ["runner", { sink: "postgres", ledger: true }],
+      "runner, postgres sink": ["runner", { sink: "postgres" }],
+    },
+  },
 ];
 
 async function main({ quick, json }) {
   const size = quick ? sizes.quick : sizes.full;
-  const { startNats, makeTemporaryFolder } = await importBuilt("packages/testing/dist/services.js");
+  const { startNats, startPostgres, makeTemporaryFolder } = await importBuilt("packages/testing/dist/services.js");
   const report = await withResource(await startNats({ ownServer: true }), async (nats) =>
-    withResource(await connectTo(nats.url), async (link) =>
-      withResource(await makeTemporaryFolder("bench"), ({ path }) => measureAll({ nats, link, folder: path, size, quick })),
+    withResource(await startPostgres({ ownServer: true, durable: true }), async (postgres) =>
+      withResource(await connectTo(nats.url), async (link) =>
+        withResource(await openDatabase(postgres.url), async (database) =>
+          withResource(await makeTemporaryFolder("bench"), ({ path }) => measureAll({ nats, database, link, folder: path, size, quick })),
+        ),
+      ),
     ),
   );
   process.stdout.write(`\n${reportText(report)}\n`);
   if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-async function measureAll({ nats, link, folder, size, quick }) {
-  const machine = describeMachine(nats);
-  say(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}, nats-server ${machine.nats}`);
-  for (const stream of ["plain", "files"]) {
+async function measureAll({ nats, database, link, folder, size, quick }) {
+  const machine = { ...describeMachine(nats), postgres: database.version };
+  say(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}, nats-server ${machine.nats}, PostgreSQL ${machine.postgres}`);
+  for (const stream of ["plain", "files", "rows"]) {
     say(`filling a stream with ${size[stream]} messages of about 200 bytes`);
     await fillStream(link, { stream, count: size[stream], body: event });
   }
   const results = [];
-  for (const comparison of comparisons) results.push(await runComparison(comparison, { ...link, url: nats.url, folder, size }));
+  for (const comparison of comparisons) results.push(await runComparison(comparison, { ...link, url: nats.url, database, folder, size }));
+  const latency = await measureLatency({ ...link, url: nats.url, database, folder, seconds: size.latencySeconds });
   say(`filling a stream with ${size.backlog} small messages`);
   await fillStream(link, { stream: "backlog", count: size.backlog, body: smallMessage });
   const rate = results[0].arms["runner, no-op sink"].messagesPerSecond.median;
   const memory = await measureMemory({ url: nats.url, folder, size, messagesPerSecond: rate / 10 });
-  return { machine, quick, rounds: size.rounds, comparisons: results, memory };
+  return { machine, quick, rounds: size.rounds, comparisons: results, latency, memory };
 }
 
-async function runComparison({ name, stream, target, arms }, { url, folder, size, manager }) {
+async function runComparison({ name, stream, target, write = null, arms }, { url, database, folder, size, manager }) {
   const names = Object.keys(arms);
   const [first, again] = names;
   const count = size[stream];
   const { created } = await manager.streams.info(stream);
-  const settings = { url, stream, count, streamCreatedAt: created, streamCreatedNs: epochNs(created) };
+  const settings = { url, stream, count, streamCreatedAt: created, streamCreatedNs: epochNs(created), database: database.url, write };
   const rounds = [];
   const firstRecords = new Set();
   // One round more than is counted: the first one warms the server's caches.
@@ -96,9 +126,11 @@ async function runComparison({ name, stream, target, arms }, { url, folder, size
       const [program, extra] = arms[arm];
       const own = join(folder, "arm");
       await mkdir(own);
+      if (write !== null) await database.prepare(write);
       const consumer = `arm-${names.indexOf(arm)}-${round + 1}`;
       measured[arm] = await runArm(program, { ...settings, consumer, folder: own, ...extra });
       await checkSettled(manager, stream, consumer, count);
+      if (write !== null) await database.check(write, count);
       if (round < 0) firstRecords.add(await firstRecord(own));
       await rm(own, { recursive: true });
     }

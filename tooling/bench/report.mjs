@@ -3,9 +3,9 @@ const ratio = ({ median, min, max }) => `${median.toFixed(2)} (${min.toFixed(2)}
 const row = (cells) => `| ${cells.join(" | ")} |`;
 
 /** The report as Markdown, so that it can be read here and pasted into a document. */
-export function reportText({ machine, rounds, comparisons, memory }) {
+export function reportText({ machine, rounds, comparisons, latency, memory }) {
   const lines = [
-    `${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}; Node ${machine.node}, nats-server ${machine.nats};`,
+    `${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}; Node ${machine.node}, nats-server ${machine.nats}, PostgreSQL ${machine.postgres};`,
     `load at start ${machine.loadAtStart}. ${rounds} interleaved rounds; ratios as median (smallest to largest).`,
     "",
   ];
@@ -27,6 +27,12 @@ export function reportText({ machine, rounds, comparisons, memory }) {
     lines.push("");
   }
   lines.push(
+    "### From publishing to durable in PostgreSQL",
+    "",
+    `${number(latency.messages)} messages at ${number(latency.messagesPerSecond)} per second: half within ${latency.p50.toFixed(1)} ms, ` +
+      `99 % within ${latency.p99.toFixed(1)} ms, the slowest after ${latency.max.toFixed(1)} ms. ` +
+      `Target for 99 %: ${latency.target} ms, ${latency.p99 <= latency.target ? "reached" : "not reached"}.`,
+    "",
     "### Memory with a sink ten times too slow",
     "",
     `${number(memory.backlog)} messages waiting, ${number(memory.messagesPerSecond)} stored per second for ${memory.seconds.toFixed(0)} s: ` +

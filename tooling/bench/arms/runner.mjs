@@ -1,16 +1,41 @@
-/** The product: a runner with the sink that the parent asked for, `no-op` or `file`. */
+/** The product: a runner with the sink that the parent asked for, `no-op`, `file` or `postgres`. */
 import { importBuilt } from "../../built.mjs";
 import { connect, measure, settings, untilAcknowledged } from "./arm.mjs";
 
 const { createRunner, validateConfiguration } = await importBuilt("packages/core/dist/runtime.js");
 const { silentTelemetry } = await importBuilt("packages/core/dist/index.js");
 
+const services = { telemetry: silentTelemetry, nowNs: () => BigInt(Date.now()) * 1_000_000n, workingDirectory: settings.folder };
+
+/** Options of the PostgreSQL sink for what the parent asked to be written. */
+const postgresWrites = {
+  envelope: {},
+  fields: {
+    write: [
+      {
+        op: "upsert",
+        table: "orders",
+        data: { order: ":payload.order", customer: ":payload.customer", amount_cents: ":payload.amount_cents" },
+        conflict: ["order"],
+      },
+    ],
+  },
+};
+
 const sinks = {
+  postgres: async () => {
+    const { postgres } = await importBuilt("packages/postgres/dist/index.js");
+    const options = postgres.options.parse({
+      url: settings.database,
+      ...postgresWrites[settings.write],
+      ...(settings.ledger ? { ledger: { enabled: true } } : {}),
+    });
+    return () => postgres.create(options, services);
+  },
   "no-op": async () => () => ({ start: async () => undefined, writeBatch: async () => undefined, stop: async () => undefined }),
   file: async () => {
     const { file } = await importBuilt("packages/file/dist/index.js");
     const options = file.options.parse({ directory: settings.folder, mode: "segments", include_metadata: settings.includeMetadata });
-    const services = { telemetry: silentTelemetry, nowNs: () => BigInt(Date.now()) * 1_000_000n, workingDirectory: settings.folder };
     return () => file.create(options, services);
   },
 };
