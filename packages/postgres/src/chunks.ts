@@ -37,17 +37,11 @@ export function chunksOf(writes: readonly BuiltWrite[], run: Run, maximumBytes: 
 
 /** The chunk's statement, with its rows in the order that meets no deadlock between writers (WO-PG-22). */
 export function chunkQuery(writes: readonly BuiltWrite[], chunk: Chunk): Query {
-  if (chunk.to - chunk.from === 1) return payloadOrderQuery(writes, chunk);
   const whole = chunk.from === 0 && chunk.to === writes.length;
   return chunk.form.query(sendingOrder(whole ? writes : writes.slice(chunk.from, chunk.to)));
 }
 
-/** The chunk's statement with its rows as the payloads came (WO-PG-23). */
-export function payloadOrderQuery(writes: readonly BuiltWrite[], chunk: Chunk): Query {
-  return chunk.form.query(writes.slice(chunk.from, chunk.to));
-}
-
-/** The two halves of a chunk of at least two rows, in order (WO-PG-23). */
+/** The two halves of a chunk of at least two rows, in payload order (WO-PG-23). */
 export function halvesOf({ form, from, to }: Chunk): readonly [Chunk, Chunk] {
   const middle = from + Math.ceil((to - from) / 2);
   return [

@@ -38,7 +38,7 @@ export class Conversation {
     return { done: owed.length === 0 ? done : done.slice(owed.length), failure, ended };
   }
 
-  /** Sends what is owed, so that the connection is as it was lent. */
+  /** Sends what is owed now, so that the connection is outside of a transaction when it waits or is given back. */
   async end(): Promise<void> {
     if (this.#owed.length > 0 && !this.#lost) await this.send([]);
   }

@@ -24,7 +24,7 @@ export interface UnitParts {
 }
 
 /** Courses that end in isolation when more than one write is concerned. */
-const isolated: ReadonlySet<Course> = new Set(["isolate", "parent_missing", "denied", "repeated_key", "repeat", "timed_out", "stale_plan"]);
+const isolated: ReadonlySet<Course> = new Set(["isolate", "parent_missing", "denied", "repeated_key", "repeat", "timed_out"]);
 
 /**
  * Applies messages in one transaction, again where that may help, and isolated where one of them is at fault. Settles them,
@@ -39,7 +39,7 @@ export async function executeUnit(parts: UnitParts, messages: readonly MessageWr
     parts.outcomes.applied(messages);
     return null;
   }
-  if (isolated.has(failure.course) && segment.writes.length > 1 && !parts.signal.aborted) {
+  if (isolated.has(failure.course) && segment.writes.length > 1) {
     reportIsolation(parts.ports.telemetry, segment, failure);
     const { conversation, outcomes, settings } = parts;
     return new Isolation({ conversation, outcomes, settings, halving }, messages).run(failure);
@@ -70,6 +70,7 @@ async function applyWithRepeats(parts: UnitParts, segment: Segment): Promise<{ a
       planRenewed = true;
     } else if (applied.failure !== null && mayPass(applied.failure) && !repeated && !signal.aborted) {
       repeated = true;
+      await conversation.end();
       await ports.wait(ports.random() * pauseMs, signal);
     } else {
       return { applied, halving };

@@ -48,7 +48,7 @@ export function decideIsolationStep({ course }: SegmentFailure, facts: Isolation
 
 /** True when a failure may pass by itself, so that the same work is worth another try (WO-PG-29). */
 export function mayPass({ course }: SegmentFailure): boolean {
-  return course === "repeat" || course === "timed_out" || course === "stale_plan";
+  return course === "repeat" || course === "timed_out";
 }
 
 /** The decision after the server refused to commit segments that share a transaction: none of them is at fault alone. */

@@ -1,5 +1,5 @@
-import type { Query } from "./built-write.js";
-import { type Chunk, chunkQuery, halvesOf, payloadOrderQuery } from "./chunks.js";
+import type { BuiltWrite, Query } from "./built-write.js";
+import { type Chunk, chunkQuery, halvesOf } from "./chunks.js";
 import { control } from "./control.js";
 import type { Conversation, Reply } from "./conversation.js";
 import type { Segment } from "./segment.js";
@@ -12,8 +12,8 @@ export interface Sending {
   /** Commands behind the last one, in its pipeline. */
   readonly after: readonly Query[];
   /**
-   * True once keys turned out to be equal only to the database: statements that may hold two of them go one by one, each
-   * behind a savepoint, and are halved in payload order (WO-PG-23). Needs a transaction.
+   * True once keys turned out to be equal only to the database: statements go one by one, and those that may hold two such
+   * keys are halved behind a savepoint, in payload order down to single rows (WO-PG-23). Needs a transaction.
    */
   readonly halving: boolean;
 }
@@ -55,9 +55,7 @@ async function sendOneByOne(conversation: Conversation, { writes, chunks }: Segm
     const mayRepeat = chunk.form.cutsAtRepeatedConflict && chunk.to - chunk.from > 1;
     let failure: SessionFailure | null;
     if (mayRepeat) {
-      failure = await sendHalving(conversation, waiting, chunk, (part) =>
-        part === chunk ? chunkQuery(writes, part) : payloadOrderQuery(writes, part),
-      );
+      failure = await sendHalving(conversation, waiting, chunk, writes);
       counts.push(0);
     } else {
       const reply = await conversation.send([...waiting, chunkQuery(writes, chunk)]);
@@ -76,12 +74,12 @@ async function sendHalving(
   conversation: Conversation,
   before: readonly Query[],
   chunk: Chunk,
-  query: (part: Chunk) => Query,
+  writes: readonly BuiltWrite[],
 ): Promise<SessionFailure | null> {
-  const { failure } = await sendMarked(conversation, before, query(chunk));
+  const { failure } = await sendMarked(conversation, before, chunkQuery(writes, chunk));
   if (failure === null || failure.code !== "21000" || chunk.to - chunk.from === 1) return failure;
   for (const half of halvesOf(chunk)) {
-    const failed = await sendHalving(conversation, [], half, query);
+    const failed = await sendHalving(conversation, [], half, writes);
     if (failed !== null) return failed;
   }
   return null;

@@ -1,22 +1,13 @@
 import { DestinationUnavailableError, ValidationError } from "@sinks/core";
 import { describe, expect, it } from "vitest";
-import type { BuiltWrite } from "../src/built-write.js";
 import type { MessageWrites } from "../src/segment.js";
 import type { Sessions } from "../src/session.js";
-import { execute } from "./fake-execution.js";
+import { batchOf, execute, failingOn, rows } from "./fake-execution.js";
 import { FakeServer, fakeForm, fakeWrite } from "./fake-server.js";
 
 const parcels = fakeForm("parcels");
 const depots = fakeForm("depots");
 const update = fakeForm("parcels", { operation: "update", maximumRows: 1 });
-
-const batchOf = (...writes: readonly (readonly BuiltWrite[])[]): MessageWrites[] =>
-  writes.map((each, index) => ({ index, writes: each, refused: null, key: `key-${index}` }));
-const rows = (form: typeof parcels, ...ids: readonly string[]) => ids.map((id) => [fakeWrite(form, id)]);
-const failingOn =
-  (code: string, ...bad: readonly string[]) =>
-  (given: readonly { readonly id: string }[]) =>
-    given.some(({ id }) => bad.includes(id)) ? code : null;
 
 describe("the good path", () => {
   it("WO-PG-25 a batch of one statement needs no BEGIN", async () => {
@@ -250,6 +241,40 @@ describe("failures that are nobody's fault", () => {
         other?.message,
       ]);
     }
+  });
+});
+
+describe("a message of several payloads", () => {
+  const three = (bad: number) =>
+    batchOf(
+      [fakeWrite(parcels, "0"), fakeWrite(depots, "1"), fakeWrite(parcels, "2")].map((write, place) =>
+        place === bad ? fakeWrite(write.form, "bad") : write,
+      ),
+    );
+
+  it.each([
+    [
+      0,
+      "insert parcels (payload 1 of 3): the server refused the write: SQLSTATE 22P02 (data exception), ERROR; payloads 2 to 3 not attempted",
+    ],
+    [
+      1,
+      "insert depots (payload 2 of 3): the server refused the write: SQLSTATE 22P02 (data exception), ERROR; payload 1 rolled back; payload 3 not attempted",
+    ],
+    [
+      2,
+      "insert parcels (payload 3 of 3): the server refused the write: SQLSTATE 22P02 (data exception), ERROR; payloads 1 to 2 rolled back",
+    ],
+  ])("WO-GEN-12 the error says what became of each when payload %i fails, alone and among neighbours", async (bad, text) => {
+    const server = new FakeServer();
+    server.judge = failingOn("22P02", "bad");
+    const [message] = three(bad) as [MessageWrites];
+    const alone = await execute(server, [message]);
+    expect([alone.words, alone.outcomes[0]?.message]).toEqual([["permanent"], text]);
+    const among = await execute(server, batchOf([fakeWrite(parcels, "a")], message.writes, [fakeWrite(parcels, "b")]));
+    expect(among.words).toEqual(["applied", "permanent", "applied"]);
+    expect(among.outcomes[1]?.message).toBe(text);
+    expect(server.ids).toEqual(["a", "b"]);
   });
 });
 

@@ -1,8 +1,9 @@
 import { isErrorKind, type Telemetry, type WriteContext, type WriteOutcome } from "@sinks/core";
+import type { BuiltWrite, Form } from "../src/built-write.js";
 import { executeBatch } from "../src/execute-batch.js";
 import type { ExecutionPorts, ExecutionSettings } from "../src/execution-settings.js";
 import type { MessageWrites } from "../src/segment.js";
-import type { FakeServer } from "./fake-server.js";
+import { type FakeRow, type FakeServer, fakeWrite } from "./fake-server.js";
 
 /** Settings of an execution unless a test says otherwise. */
 export const plainSettings: ExecutionSettings = {
@@ -64,3 +65,14 @@ export function wordOf(outcome: WriteOutcome): string {
   if (isErrorKind(outcome, "CredentialsError")) return "credentials";
   return "temporary";
 }
+
+/** A batch with the writes of its messages. */
+export const batchOf = (...writes: readonly (readonly BuiltWrite[])[]): MessageWrites[] =>
+  writes.map((each, index) => ({ index, writes: each, refused: null, key: `key-${String(index).padStart(5, "0")}` }));
+/** One message per id, of one row each. */
+export const rows = (form: Form, ...ids: readonly string[]) => ids.map((id) => [fakeWrite(form, id)]);
+/** A judge that refuses statements with one of the bad rows. */
+export const failingOn =
+  (code: string, ...bad: readonly string[]) =>
+  (given: readonly FakeRow[]) =>
+    given.some(({ id }) => bad.includes(id)) ? code : null;

@@ -35,7 +35,7 @@ const serverError = (code: string, routine?: string): SessionFailure => ({
   kind: "server",
   code,
   sent: Number.MAX_SAFE_INTEGER,
-  error: Object.assign(new Error(`fake ${code}`), { code, routine }),
+  error: Object.assign(new Error(`fake ${code}`), { code, routine, severity: "ERROR" }),
 });
 
 /** The protocol's rules in memory: pipelines that end at a failure, transactions, savepoints, deferred checks, a ledger. */
@@ -43,7 +43,11 @@ export class FakeServer implements Sessions {
   state: FakeState = { rows: [], records: new Set() };
   /** Texts of every pipeline that arrived. */
   readonly pipelines: string[][] = [];
+  /** Keys of every claim, as they came. */
+  readonly claims: string[][] = [];
   commits = 0;
+  /** Most savepoints that a transaction had at a time. */
+  savepoints = 0;
   /** SQLSTATE that a statement fails with; null when it passes. */
   judge: (rows: readonly FakeRow[], facts: FakeFacts) => string | null = () => null;
   /** SQLSTATE that the check of deferred constraints fails with. */
@@ -141,6 +145,7 @@ export class FakeServer implements Sessions {
     if (transaction?.failed === true) return serverError("25P02");
     if (command === "SAVEPOINT" && transaction !== null) {
       transaction.savepoints.push({ name, state: this.state });
+      this.savepoints = Math.max(this.savepoints, transaction.savepoints.length);
       return reply();
     }
     if (command === "RELEASE" && transaction !== null) {
@@ -188,6 +193,7 @@ export class FakeServer implements Sessions {
   #claim(query: Query): QueryResult {
     if (this.#transaction === null) this.#begin(false);
     const keys = textsOf(query.values[1] as Buffer);
+    this.claims.push(keys);
     const fresh = [...new Set(keys)].filter((key) => !this.state.records.has(key));
     this.state = { rows: this.state.rows, records: new Set([...this.state.records, ...fresh]) };
     return { command: "INSERT", count: fresh.length, rows: fresh.map((key) => [key]) };
