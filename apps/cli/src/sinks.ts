@@ -2,8 +2,10 @@
 import { main } from "./main.js";
 import { reportInternalError } from "./output/report-internal-error.js";
 import { createProcessHost, flushOutputs } from "./process-host.js";
+import { quietConsole } from "./quiet-console.js";
 
 const host = createProcessHost(import.meta.url);
+quietConsole(console, host);
 
 function leaveAfterCrash(error: unknown): void {
   reportInternalError(error, host);

@@ -1,4 +1,5 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { type NatsServer, startNats } from "@sinks/testing/services";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -146,6 +147,23 @@ describe("sinks doctor", () => {
     await mkdir(path.join(job.project.folder, "there"));
     const absent = await examined(job, await job.configure({ sink: { type: "file", directory: "there/not", create_directory: false } }));
     expect(absent.bad).toEqual(["sink.directory"]);
+  });
+
+  test("FW-CLI-06 FW-CLI-04 a server whose version is none is named, and nothing but the document is printed", async () => {
+    await using job = await pipelineCase(nats);
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.write('INFO {"server_id":"x","version":"nightly","max_payload":1048576}\r\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const config = await job.configure({ nats: { url: `nats://127.0.0.1:${port}`, connect_timeout_seconds: 1 } });
+    const { exitCode, stdout, stderr } = await job.run("doctor", config, "--format", "json");
+    expect([exitCode, stderr]).toEqual([3, ""]);
+    const [check] = (JSON.parse(stdout) as { checks: { id: string; status: string; message: string }[] }).checks;
+    expect(check).toMatchObject({ id: "nats.connection", status: "fail", message: expect.stringContaining('calls its version "nightly"') });
+    expect((await job.run("run", config)).exitCode).toBe(2);
+    server.close();
   });
 
   test("FW-CLI-06 rights: what the login may not do fails, with the subject to allow", async () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Telemetry } from "../telemetry/port.js";
 import { type PageSource, pageAt } from "./pages.js";
+import { WaitingClients } from "./waiting-clients.js";
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -15,8 +16,11 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number | null;
 }
 
-const mostConnections = 64;
-const requestMs = 5000;
+const mostWaiting = 64;
+/** Above those that wait: what is being answered, which is over in no time. */
+const mostConnections = 256;
+const requestMs = 2000;
+const checkMs = 500;
 const retryMs = 5000;
 
 /** Takes `host:port`, `:port` and `[address]:port` apart. */
@@ -31,10 +35,15 @@ export function listenAddress(text: string): ListenAddress {
  * (FW-OBS-06). Bounded in connections and time; it reads no body and keeps the process from ending in no case.
  */
 export function serveHealth(address: ListenAddress, source: PageSource, telemetry: Telemetry): HealthServer {
+  const waiting = new WaitingClients(mostWaiting);
   const server = createServer(
-    { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: requestMs },
-    (request, response) => answer(request, response, source, telemetry),
+    { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs },
+    (request, response) => {
+      waiting.end(request.socket);
+      answer(request, response, source, telemetry);
+    },
   );
+  server.on("connection", (socket) => waiting.begin(socket));
   server.maxConnections = mostConnections;
   server.unref();
   let retry: NodeJS.Timeout | null = null;

@@ -4,6 +4,7 @@ import {
   type ConnectionOptions,
   connect,
   credsAuthenticator,
+  errors,
   type NatsConnection,
   type NodeConnectionOptions,
   nkeyAuthenticator,
@@ -13,6 +14,10 @@ import type { Configuration } from "../config/schema.js";
 import { ConfigurationError, CredentialsError, SinksError } from "../error/errors.js";
 import { apiFault, describeApiFault } from "./api-fault.js";
 import { rotatingLogin } from "./rotating-login.js";
+import { unusableVersion } from "./server-greeting.js";
+
+/** Time in which a server greets. */
+const greetingMs = 1000;
 
 type NatsSection = Configuration["nats"];
 
@@ -31,10 +36,23 @@ export async function openConnection(configuration: Configuration): Promise<Nats
     if (apiFault(error) === "credentials") {
       throw new CredentialsError(`${key}: ${servers} refused the login; check the credentials under nats`, { cause: error });
     }
+    if (error instanceof errors.TimeoutError) await refuseUnusable(key, configuration.nats);
     throw new SinksError(`${key}: cannot connect to ${servers} (${describeApiFault(error)}); start the server, or correct the address`, {
       code: "connection_failed",
       cause: error,
     });
+  }
+}
+
+/** Says so when a server is of a version that the client cannot work with: a time-out would name the wrong cause. */
+async function refuseUnusable(key: string, section: NatsSection): Promise<void> {
+  for (const url of serversOf(section)) {
+    const version = await unusableVersion(new URL(url), greetingMs);
+    if (version === null) continue;
+    throw new ConfigurationError(
+      `${key}: ${new URL(url).host} calls its version ${JSON.stringify(version)}, and the NATS client needs one like 2.11.4; name another server`,
+      { code: "not_supported" },
+    );
   }
 }
 

@@ -57,6 +57,32 @@ describe("requests", () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
+  test("FW-OBS-06 FW-RUN-38 clients that never finish their request keep nobody out, and are let go", async () => {
+    const { server, url } = await serving();
+    await using _closing = server;
+    let open = 0;
+    const slow = (begin: string) =>
+      new Promise<void>((resolve) => {
+        const socket = connect(server.port ?? 0, "127.0.0.1", () => {
+          open += 1;
+          socket.resume();
+          socket.write(begin);
+          resolve();
+        });
+        socket.on("error", () => undefined);
+        socket.once("close", () => {
+          open -= 1;
+        });
+      });
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(Array.from({ length: 200 }, (_, index) => slow(index % 2 === 0 ? "" : "GET /livez HTTP/1.1\r\nX-Slow: ")));
+      expect((await fetch(`${url}/livez`)).status).toBe(200);
+    }
+    expect(open).toBeLessThanOrEqual(200);
+    await until(() => open === 0);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
   test("FW-OBS-06 closing does not wait for a client that says nothing", async () => {
     const { server } = await serving();
     const idle = connect(server.port ?? 0, "127.0.0.1");
