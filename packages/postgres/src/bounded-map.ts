@@ -11,9 +11,9 @@ export class BoundedMap<Value> {
     return this.#entries.get(key);
   }
 
-  /** Adds an entry under a new key and gives it back. */
+  /** Adds an entry and gives it back. */
   add(key: string, value: Value): Value {
-    if (this.#entries.size >= this.#limit) {
+    if (this.#entries.size >= this.#limit && !this.#entries.has(key)) {
       for (const oldest of this.#entries.keys()) {
         this.#entries.delete(oldest);
         break;

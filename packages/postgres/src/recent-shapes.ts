@@ -20,6 +20,8 @@ const limit = 8;
 /** Remembers the shapes found last. */
 export interface RecentShapes {
   find(payload: TablePayload, table: TargetTable, names: ShapeNames): Shape | null;
+  /** The shape with a text, whatever the order of the names it was asked for by. */
+  withText(text: string): Shape | undefined;
   /** Puts a shape in the place of the oldest and gives it back. */
   add(payload: TablePayload, table: TargetTable, names: ShapeNames, shape: Shape): Shape;
 }
@@ -35,6 +37,7 @@ export function createRecentShapes(): RecentShapes {
       }
       return null;
     },
+    withText: (text) => kept.find(({ shape }) => shape.text === text)?.shape,
     add: (payload, table, names, shape) => {
       // Lists of the payload may change after this, so they are copied.
       const { conflict, updateColumns, newestBy } = conflictFields(payload);

@@ -13,6 +13,8 @@ import { createValuesLists } from "./values-list.js";
 /** What the names of a payload decide, so that a write only has to encode its values (WO-PG-20). */
 export interface Shape {
   readonly form: Form;
+  /** Operation and text without rows: equal for equal shapes only. */
+  readonly text: string;
   /** Columns of the data, then columns of the predicate, whose values are bound; each group sorted (WO-PG-05). */
   readonly data: readonly string[];
   readonly equal: readonly string[];
@@ -38,6 +40,8 @@ export type ShapeFinder = (payload: TablePayload, table: TargetTable) => Shape;
 
 /** Shapes that are kept: a message may choose its columns, so their number has no bound of its own. */
 const limit = 1000;
+/** Shapes with longer names are found among the recent ones only, so that what is kept stays within some tens of megabytes. */
+const longestKey = 16_384;
 
 /** Makes and keeps shapes. Equal shapes have one form, whatever the order of the names in their payloads. */
 export function createShapes(settings: ShapeSettings): ShapeFinder {
@@ -58,9 +62,11 @@ export function createShapes(settings: ShapeSettings): ShapeFinder {
     checkEmptiness(payload, given);
     const names = sortNames(given);
     const form = createForm(payload, table, names, settings.onZeroRows, valuesList);
-    // The text without rows names everything that tells two forms apart.
     const text = `${form.operation} ${form.query([]).text}`;
-    return byGivenNames.add(key, byText.get(text) ?? byText.add(text, createShape(payload, form, names)));
+    const shape = byText.get(text) ?? recent.withText(text) ?? createShape(payload, form, text, names);
+    if (key.length > longestKey) return shape;
+    byText.add(text, shape);
+    return byGivenNames.add(key, shape);
   }
 }
 
@@ -70,9 +76,9 @@ function checkEmptiness({ op = "insert" }: TablePayload, { data, equal, absent }
   if ((op === "update" || op === "delete") && equal.length + absent.length === 0) throw rejectPayload(op, 'it requires "where"');
 }
 
-function createShape(payload: TablePayload, form: Form, { data, equal }: ShapeNames): Shape {
+function createShape(payload: TablePayload, form: Form, text: string, { data, equal }: ShapeNames): Shape {
   const places = payload.op === "upsert" ? payload.conflict.map((name) => data.indexOf(name)) : [-1];
-  return { form, data, equal, conflict: places.includes(-1) ? null : places, columnTypes: rememberTypes([...data, ...equal]) };
+  return { form, text, data, equal, conflict: places.includes(-1) ? null : places, columnTypes: rememberTypes([...data, ...equal]) };
 }
 
 function createForm(

@@ -20,6 +20,9 @@ export interface GivenStatement {
   readonly params?: Readonly<Record<string, unknown>> | null;
 }
 
+/** An unexpected name may be anything; a report shows this much of it. */
+const longestName = 63;
+
 /** Makes the build step of named statements: their forms exist from the start (WO-PGS-02, -17). */
 export function createStatementBuilder(settings: StatementBuildSettings): (payload: GivenStatement) => BuiltWrite {
   const { statements, nul } = settings;
@@ -72,6 +75,6 @@ function describe(word: string, names: readonly string[]): string {
     ? ""
     : `${word} ${[...names]
         .sort(compareUtf8)
-        .map((name) => JSON.stringify(name))
+        .map((name) => JSON.stringify(name.slice(0, longestName)))
         .join(", ")}`;
 }

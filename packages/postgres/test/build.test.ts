@@ -114,6 +114,13 @@ test("WO-PG-21 rows of one statement stay within 65535 parameters", () => {
   expect(formOf({ table: "t", data: widest }).maximumRows).toBe(1);
 });
 
+test("WO-PG-20 rows join whatever the length and the order of their names", () => {
+  const data = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`${"c".repeat(50)}${index}`, index]));
+  const reversed = Object.fromEntries(Object.entries(data).reverse());
+  const payloads = [data, reversed, data, reversed].map((each) => ({ table: "t", data: each }));
+  expect(render(buildAll(payloads))).toMatchObject([{ values: { length: 2400 } }]);
+});
+
 test("WO-PG-22 only DO UPDATE with all conflict columns in data is cut at a repeated conflict", () => {
   const data = { a: 1, b: 2, c: 3 };
   expect(formOf(upsert(data)).cutsAtRepeatedConflict).toBe(true);

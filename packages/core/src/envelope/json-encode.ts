@@ -4,6 +4,8 @@ import { isExactNumber } from "./number-literal.js";
 
 /** Deeper values are refused; a value that contains itself ends here too. */
 const maximumDepth = 1000;
+/** Most characters of the path in an error. */
+const longestPath = 200;
 const plain = /^[ !#-[\]-~]*$/;
 const loneSurrogate = /\p{Surrogate}/u;
 
@@ -18,8 +20,8 @@ export function hasLoneSurrogate(text: string): boolean {
 }
 
 /**
- * JSON text without white space, members in the order given. `bigint` and number tokens keep their digits, a `Date` is ISO
- * UTC with milliseconds, a `Uint8Array` standard base64. Throws `SerializationError` with the path for anything that JSON
+ * JSON text without white space, members in the order given. `bigint` and number tokens keep their digits, a `Date` of the
+ * years 1 to 9999 is ISO UTC with milliseconds, a `Uint8Array` standard base64. Throws `SerializationError` with the path for anything that JSON
  * does not hold exactly: undefined, functions, symbols, NaN, infinities, integers beyond 2^53 in a number, lone surrogates,
  * sparse arrays, cycles and objects of other classes. `toJSON` is never called.
  */
@@ -73,7 +75,9 @@ function encodeObject(value: object, sorted: boolean, path: Path, depth: number)
   if (prototype === Object.prototype || prototype === null) return encodeMembers(value as Record<string, unknown>, sorted, path, depth);
   if (isNumberToken(value)) return value.text;
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw refusal(path, "is an invalid date");
+    const year = value.getUTCFullYear();
+    if (Number.isNaN(year)) throw refusal(path, "is an invalid date");
+    if (year < 1 || year > 9999) throw refusal(path, "is a date outside the years 1 to 9999");
     return `"${value.toISOString()}"`;
   }
   if (value instanceof Uint8Array) return `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`;
@@ -110,5 +114,10 @@ function quoteName(name: string, path: Path): string {
 
 function refusal(path: Path, reason: string): SerializationError {
   const place = (path ?? []).map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-  return new SerializationError(`the value at $${place} ${reason}`);
+  return new SerializationError(`the value at $${printable(place)} ${reason}`);
+}
+
+/** Names come from messages: a report of them stays short and can itself be written as JSON. */
+function printable(place: string): string {
+  return place.slice(0, longestPath).replace(/[\p{Surrogate}\p{Cc}]/gu, "\ufffd");
 }

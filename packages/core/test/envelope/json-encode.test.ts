@@ -37,6 +37,8 @@ describe("the JSON encoder (WO-VAL-07)", () => {
     ["Infinity", [[Number.POSITIVE_INFINITY]], "$[0][0]"],
     ["an unsafe integer", { n: 2 ** 53 }, "$.n"],
     ["an invalid date", [new Date(Number.NaN)], "$[0]"],
+    ["a date before the year 1", { at: new Date("0000-12-31T23:59:59.999Z") }, "$.at"],
+    ["a date after the year 9999", { at: new Date("+010000-01-01T00:00:00Z") }, "$.at"],
     ["a map", { m: new Map() }, "$.m"],
     ["a class instance", { m: new URL("http://localhost") }, "$.m"],
     ["a lone surrogate", { s: "\ud800" }, "$.s"],
@@ -51,6 +53,12 @@ describe("the JSON encoder (WO-VAL-07)", () => {
     const cycle: unknown[] = [];
     cycle.push({ cycle });
     expect(thrownBy(() => encodeJson(cycle)).message).toContain("contains itself");
+  });
+
+  test("WO-VAL-02 an error is short and well formed, whatever the names", () => {
+    const { message } = thrownBy(() => encodeJson({ ["a\n\ud800".padEnd(5000, "x")]: undefined }));
+    expect(message).toMatch(/^the value at \$\.a\ufffd\ufffdx+ has a name with a lone surrogate$/);
+    expect(message.length).toBeLessThan(300);
   });
 
   test("WO-VAL-07 the text is that of JSON.stringify where both apply (property)", () => {
