@@ -1,4 +1,4 @@
-import { NumberToken } from "@sinks/core";
+import { type Handler, NumberToken } from "@sinks/core";
 import { expect, expectTypeOf, test } from "vitest";
 import { json } from "../src/json-text.js";
 import type { PostgresPayload } from "../src/payload.js";
@@ -29,6 +29,8 @@ const builds = (...payloads: readonly Payload[]) => {
 };
 
 test("WO-GEN-18 FW-MAP-08 statements and params of a constant configuration compile by their names and types", () => {
+  // What is typed from a constant fits wherever a payload is taken.
+  expectTypeOf<Handler<Payload>>().toExtend<Handler<PostgresPayload>>();
   expectTypeOf<StatementPayload<Statements>["statement"]>().toEqualTypeOf<"park" | "ping" | "touch" | "store">();
   builds(
     { op: "statement", statement: "park", params: { w: "1.5", note: null, tags: [1, null], lot: 7n } },
