@@ -51,17 +51,21 @@ export async function sql(client: PostgresClient, ...texts: string[]): Promise<r
   return results.at(-1)?.rows ?? [];
 }
 
-/** Sessions that keep the texts of what goes through them. */
-export function watched(sessions: Sessions): Sessions & { readonly texts: string[] } {
+/** Sessions that keep the texts of what goes through them, and the codes of what fails. */
+export function watched(sessions: Sessions): Sessions & { readonly texts: string[]; readonly codes: (string | null)[] } {
   const texts: string[] = [];
+  const codes: (string | null)[] = [];
   return {
     texts,
+    codes,
     use: (signal, work) =>
       sessions.use(signal, (session) =>
         work({
-          pipeline: (queries) => {
+          pipeline: async (queries) => {
             texts.push(...queries.map(({ text }) => text));
-            return session.pipeline(queries);
+            const result = await session.pipeline(queries);
+            if (result.failure !== null) codes.push(result.failure.code);
+            return result;
           },
         }),
       ),
