@@ -93,7 +93,7 @@ describe("sinks schema", () => {
       properties: Record<string, { oneOf?: { properties: { type: { const: string } } }[] }>;
     };
     expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(["nats", "delivery", "dead_letter", "sink"]));
-    expect(schema.properties["sink"]?.oneOf?.map((option) => option.properties.type.const)).toEqual(["file"]);
+    expect(schema.properties["sink"]?.oneOf?.map((option) => option.properties.type.const)).toEqual(["file", "postgres"]);
   });
 
   test("FW-REG-02 prints the JSON Schema of one connector's options", async () => {
