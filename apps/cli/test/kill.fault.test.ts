@@ -2,6 +2,7 @@ import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { eventually, type NatsServer, startNats } from "@sinks/testing/services";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { deadLettered, Load, leftInStream } from "./support/load.js";
 import { type PipelineCase, pipelineCase } from "./support/pipeline-case.js";
 import { StoredCopies } from "./support/stored-copies.js";
 
@@ -11,7 +12,6 @@ const modes = ["one_file_per_message", "segments"];
 const rounds = Math.ceil(kills / modes.length);
 /** Messages that are new in each round: enough for a load, little enough to account for after each kill. */
 const perRound = 120;
-const poison = "not JSON";
 
 let nats: NatsServer;
 beforeAll(async () => {
@@ -25,63 +25,14 @@ async function workQueue(job: PipelineCase): Promise<void> {
   await job.manager.streams.add({ name: job.stream, subjects: [`${job.prefix}.>`], retention: "workqueue" });
 }
 
-/** Publishes a load while the command runs: one in twenty is poison, and one in ten is published twice under its id. */
-class Publisher {
-  /** Sequences of what the sink must store. */
-  readonly good = new Set<number>();
-  /** Sequences of what must be a dead letter. */
-  readonly bad = new Set<number>();
-  readonly #job: PipelineCase;
-  #published = 0;
-
-  constructor(job: PipelineCase) {
-    this.#job = job;
-  }
-
-  async publish(count: number): Promise<void> {
-    const chunk = 20;
-    for (let from = 0; from < count; from += chunk) {
-      const first = this.#published;
-      this.#published += chunk;
-      const messages = Array.from({ length: chunk }, (_, index) => ({
-        subject: `${this.#job.prefix}.${index % 7}`,
-        body: index === 0 ? poison : `{"n":${first + index}}`,
-        id: `${this.#job.stream}-${first + index}`,
-      }));
-      const sequences = await this.#job.publish(messages);
-      for (const [index, sequence] of sequences.entries()) (index === 0 ? this.bad : this.good).add(sequence);
-      const again = await this.#job.publish(messages.filter((_, index) => index % 10 === 3));
-      // The server knows them by their ids: no new message.
-      expect(again.every((sequence) => sequences.includes(sequence))).toBe(true);
-    }
-  }
-}
-
-/** Originals of the dead letters, by their sequence; one that is there twice counts twice. */
-async function deadLetters(job: PipelineCase): Promise<readonly number[]> {
-  const { state } = await job.manager.streams.info(job.deadLetters.stream);
-  const found: number[] = [];
-  for (let sequence = Math.max(1, state.first_seq); sequence <= state.last_seq; sequence += 1) {
-    const stored = await job.manager.streams.getMessage(job.deadLetters.stream, { seq: sequence });
-    if (stored !== null) found.push((stored.json() as { stream_sequence: number }).stream_sequence);
-  }
-  return found;
-}
-
-async function leftInStream(job: PipelineCase): Promise<(sequence: number) => boolean> {
-  const { state } = await job.manager.streams.info(job.stream, { deleted_details: true });
-  const deleted = new Set(state.deleted ?? []);
-  return (sequence) => state.messages > 0 && sequence >= state.first_seq && sequence <= state.last_seq && !deleted.has(sequence);
-}
-
 /** Each message is in the stream or where it belongs, each dead letter once, and each copy comes of a delivery of its own. */
-async function account(job: PipelineCase, published: Publisher, copies: StoredCopies, when: string): Promise<void> {
+async function account(job: PipelineCase, published: Load, copies: StoredCopies, when: string): Promise<void> {
   // The stream first: what is acknowledged meanwhile is then found where it went.
   const inStream = await leftInStream(job);
   const stored = await copies.read();
-  const dead = await deadLetters(job);
+  const dead = await deadLettered(job);
   expect(
-    [...published.good].filter((sequence) => !stored.has(sequence) && !inStream(sequence)),
+    [...published.good.keys()].filter((sequence) => !stored.has(sequence) && !inStream(sequence)),
     `lost ${when}`,
   ).toEqual([]);
   expect(
@@ -106,7 +57,7 @@ test.each(modes)(
   async (mode) => {
     await using job = await pipelineCase(nats);
     await workQueue(job);
-    const published = new Publisher(job);
+    const published = new Load(job);
     const copies = new StoredCopies(path.join(job.project.folder, "out"));
     const configure = (delivery: object): Promise<string> =>
       job.configure({
@@ -145,8 +96,8 @@ test.each(modes)(
     expect(exitCode, stderr).toBe(0);
     await account(job, published, copies, "at the end");
     const stored = await copies.read();
-    expect([...published.good].filter((sequence) => !stored.has(sequence))).toEqual([]);
-    expect((await deadLetters(job)).toSorted((a, b) => a - b)).toEqual([...published.bad].toSorted((a, b) => a - b));
+    expect([...published.good.keys()].filter((sequence) => !stored.has(sequence))).toEqual([]);
+    expect((await deadLettered(job)).toSorted((a, b) => a - b)).toEqual([...published.bad].toSorted((a, b) => a - b));
     expect((await job.manager.streams.info(job.stream)).state.messages).toBe(0);
     const proof = await job.run("verify", configuration, "--format", "json");
     expect(proof.exitCode, proof.stdout + proof.stderr).toBe(0);

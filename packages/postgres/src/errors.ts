@@ -94,7 +94,12 @@ const routines: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["0A000 RevalidateCachedQuery", "stale_plan"],
 ]);
 
+/** What a schema lacks is looked up only where somebody asks (WO-ERR-05). */
+const schemaHint = "`sinks doctor` checks the tables and says what mends them";
+
 const hints: ReadonlyMap<string, string> = new Map([
+  ["42P01", schemaHint],
+  ["42703", schemaHint],
   ["42P10", "no unique index has exactly these `conflict` columns; for a partial index or a named constraint write a statement"],
   ["42P08", "declare the type of the parameter, or cast it in the statement"],
   ["42P18", "declare the type of the parameter, or cast it in the statement"],

@@ -2,6 +2,7 @@ export { type EventuallyOptions, eventually } from "./eventually.js";
 export { freePort } from "./service/free-port.js";
 export { type NatsCluster, type NatsClusterOptions, startNatsCluster } from "./service/nats-cluster.js";
 export type { NatsOptions, NatsRestart, NatsServer } from "./service/nats-server.js";
+export { postgresQuery } from "./service/postgres-query.js";
 export type { PostgresOptions, PostgresRestart, PostgresServer } from "./service/postgres-server.js";
 export { type ProcessState, processState } from "./service/process-state.js";
 export type { RunningServer } from "./service/running-server.js";

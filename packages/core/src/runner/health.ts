@@ -1,3 +1,4 @@
+import type { SinksError } from "../error/errors.js";
 import type { FetchFacts } from "../source/fetch-trouble.js";
 import type { SequenceNumber } from "../source/sequence.js";
 import { counted } from "./counted.js";
@@ -14,9 +15,8 @@ export interface HealthFacts {
   readonly drift: string | null;
   /** Why an operator pause holds the pipeline; null when none does. */
   readonly paused: string | null;
-  readonly breakerOpen: boolean;
-  /** Code of the failure that opened the breaker. */
-  readonly breakerCode: string | null;
+  /** The failure that opened the breaker; null while it is closed. */
+  readonly breakerError: Pick<SinksError, "code" | "message"> | null;
   readonly held: number;
   readonly oldestHeld: SequenceNumber | null;
   /** Half of the consumer's window, or null when it is unlimited. */
@@ -48,8 +48,10 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; ${pauseRemedy}`);
   if (!facts.connected) reasons.push("disconnected: no connection to NATS");
   else if (facts.missing === null) reasons.push(...sourceReasons(facts.fetching));
-  if (facts.breakerOpen)
-    reasons.push(`destination_unavailable: messages are held and the destination is probed (${facts.breakerCode ?? "unknown"})`);
+  if (facts.breakerError !== null) {
+    const { code, message } = facts.breakerError;
+    reasons.push(`destination_unavailable: messages are held and the destination is probed (${code}): ${message}`);
+  }
   if (facts.stuckWrites > 0) reasons.push(`write_stuck: ${counted(facts.stuckWrites, "write", "writes")} did not end after the abort`);
   if (facts.heldLimit !== null && facts.held > 0 && facts.held >= facts.heldLimit) {
     reasons.push(`held_limit: ${counted(facts.held, "message is held", "messages are held")}, the oldest at sequence ${facts.oldestHeld}`);

@@ -64,7 +64,7 @@ export class Outage {
     this.#error = error;
     this.#renews ||= isErrorKind(error, "CredentialsError");
     if (this.#breaker.trip(this.#parts.now())) {
-      this.#parts.telemetry.log("warn", "destination unavailable; messages are held", { code: error.code });
+      this.#parts.telemetry.log("warn", "destination unavailable; messages are held", { code: error.code, reason: error.message });
     }
     this.#parts.wakeUpAt(this.#breaker.probeAt);
   }
