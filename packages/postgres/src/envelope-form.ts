@@ -1,7 +1,7 @@
 import type { BuiltWrite, Form, Query } from "./built-write.js";
+import { columnArrays } from "./column-arrays.js";
 import { identityColumns } from "./envelope-table.js";
 import type { PostgresOptions } from "./options.js";
-import { textArray } from "./text-array.js";
 
 /** What shapes the statement that stores whole messages. */
 export interface EnvelopeFormSettings {
@@ -44,9 +44,6 @@ const travelling = (payloadType: string): readonly StoredColumn[] => [
   { name: "metadata", from: castTo("jsonb") },
 ];
 
-/** How many values a row has. */
-const envelopeValueCount = travelling("jsonb").length;
-
 function statement({ table, primaryKey, payloadType, onDuplicate }: EnvelopeFormSettings): string {
   const columns = travelling(payloadType);
   const element = (index: number) => `c${index + 1}`;
@@ -79,21 +76,6 @@ export function envelopeForm(settings: EnvelopeFormSettings): Form {
     onZeroRows: "ignore",
     query: (rows: readonly BuiltWrite[]): Query => ({ text, values: columnArrays(rows), prepare: true }),
   };
-}
-
-function columnArrays(rows: readonly BuiltWrite[]): (Buffer | null)[] {
-  const arrays: (Buffer | null)[] = [];
-  for (let index = 0; index < envelopeValueCount; index += 1) {
-    let given = false;
-    const column: (string | null)[] = new Array(rows.length);
-    for (let row = 0; row < rows.length; row += 1) {
-      const value = (rows[row] as BuiltWrite).values[index] as string | null;
-      column[row] = value;
-      if (value !== null) given = true;
-    }
-    arrays.push(given ? textArray(column) : null);
-  }
-  return arrays;
 }
 
 /** The statement that says which messages are there: one row of `position` for each one found. */
