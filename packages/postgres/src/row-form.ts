@@ -24,6 +24,7 @@ export function createRowForm(
   tail: ConflictTail | null,
   valuesList: (columns: number, rows: number) => string,
 ): Form {
+  const repeats = createRepeats(Math.floor(mostPreparedParameters / columns.length));
   const head = `INSERT INTO ${table.text} (${columns.map(quoteIdentifier).join(", ")}) VALUES `;
   const end = tail === null ? "" : tailText(table, tail);
   return Object.freeze({
@@ -36,7 +37,7 @@ export function createRowForm(
     query: (rows: readonly BuiltWrite[]): Query => ({
       text: head + valuesList(columns.length, rows.length) + end,
       values: joinValues(rows),
-      prepare: isPowerOfTwo(rows.length) && rows.length * columns.length <= mostPreparedParameters,
+      prepare: repeats(rows.length),
     }),
   });
 }
@@ -57,6 +58,20 @@ function joinValues(rows: readonly BuiltWrite[]): readonly BoundValue[] {
   return values;
 }
 
-function isPowerOfTwo(count: number): boolean {
-  return (count & (count - 1)) === 0;
+/** Row counts that are remembered; batches under load have few sizes. */
+const rememberedCounts = 16;
+
+/**
+ * Says of a row count whether its plan is worth keeping: it came before, lately, and has no more rows than `most` (WO-PG-33).
+ * Sizes that adaptive batches have once leave nothing on the server.
+ */
+function createRepeats(most: number): (count: number) => boolean {
+  const recent: number[] = [];
+  return (count) => {
+    if (count > most) return false;
+    if (recent.includes(count)) return true;
+    recent.push(count);
+    if (recent.length > rememberedCounts) recent.shift();
+    return false;
+  };
 }
