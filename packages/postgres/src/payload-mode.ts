@@ -38,7 +38,7 @@ interface Checked {
 /** Writes the payloads that a write map or a handler makes of each message. */
 export class PayloadMode implements WriteMode {
   readonly #parts: PayloadModeParts;
-  // A handler is not run again to answer for a batch that it made.
+  /** What a source made that is not asked again to answer for its batch. */
   readonly #made = new WeakMap<Envelope, readonly Checked[]>();
 
   constructor(parts: PayloadModeParts) {
@@ -81,9 +81,9 @@ export class PayloadMode implements WriteMode {
     const { statements, options } = this.#parts;
     const payloads: PostgresPayload[] = [];
     for (const message of messages) {
-      const made = this.#made.get(message);
-      // Not planned yet, or refused: nothing of it was sent.
-      for (const { payload } of made ?? []) payloads.push(payload);
+      const made = this.#parts.source.repeatable ? this.#payloads(message) : this.#made.get(message);
+      // Without payloads nothing of it was sent.
+      if (Array.isArray(made)) for (const { payload } of made as readonly Checked[]) payloads.push(payload);
     }
     return retrySafety(payloads, { mode: options.retry_safety, ledger: options.ledger.enabled, statements }).answer;
   }
@@ -104,7 +104,7 @@ export class PayloadMode implements WriteMode {
   /** The checked payloads of one message, or the error that rejects it (WO-GEN-09); a promise only where the source gives one. */
   #payloads(message: Envelope): readonly Checked[] | SinkError | Promise<readonly Checked[] | SinkError> {
     try {
-      const sourced = this.#parts.source(message);
+      const sourced = this.#parts.source.payloads(message);
       if (!(sourced instanceof Promise)) return this.#check(message, sourced);
       return sourced.then((payloads) => this.#check(message, payloads)).catch(rejection);
     } catch (error) {
@@ -113,13 +113,13 @@ export class PayloadMode implements WriteMode {
   }
 
   #check(message: Envelope, sourced: readonly SourcedPayload[]): readonly Checked[] {
-    const { builder, settings } = this.#parts;
+    const { source, builder, settings } = this.#parts;
     const checked: Checked[] = [];
-    for (const { payload: given, namesFromMessage } of sourced) {
+    for (const { payload: given, rule } of sourced) {
       const payload = checkPayload(given, settings);
-      checked.push({ payload, table: builder.table(payload), namesFromMessage });
+      checked.push({ payload, table: builder.table(payload), namesFromMessage: rule.namesFromMessage });
     }
-    this.#made.set(message, checked);
+    if (!source.repeatable) this.#made.set(message, checked);
     return checked;
   }
 

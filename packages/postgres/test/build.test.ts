@@ -142,12 +142,17 @@ test("WO-PG-22 conflict tuples are equal only when their values are", () => {
 });
 
 test("WO-PG-33 texts of several rows are prepared in row counts that repeat", () => {
+  const builder = createPayloadBuilder(buildSettings());
   const rows = (count: number, columns = 1) => {
     const data = Object.fromEntries(Array.from({ length: columns }, (_, index) => [`c${index}`, index]));
-    return render(buildAll(Array.from({ length: count }, () => ({ table: "t", data })))).map(({ prepare }) => prepare);
+    const payloads = Array.from({ length: count }, () => ({ table: "t", data }));
+    return render(buildAll(payloads, null, buildSettings(), builder))[0]?.prepare;
   };
-  expect([1, 2, 3, 4, 100, 1024].map((count) => rows(count))).toEqual([[true], [true], [false], [true], [false], [true]]);
-  expect(rows(4096, 3)).toEqual([false]);
+  expect([1, 1, 7, 1000, 3, 1000, 7].map((count) => rows(count))).toEqual([false, true, false, false, false, true, true]);
+  // Twenty sizes later it counts as new again.
+  for (let count = 20; count < 40; count += 1) rows(count);
+  expect(rows(7)).toBe(false);
+  expect([rows(3000, 3), rows(3000, 3)]).toEqual([false, false]);
   expect(render(buildAll([{ op: "delete", table: "t", where: { a: 1 } }]))).toMatchObject([{ prepare: true }]);
 });
 
