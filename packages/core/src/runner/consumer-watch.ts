@@ -1,6 +1,9 @@
 import type { ConsumerState } from "../source/consumer.js";
+import type { SequenceNumber } from "../source/sequence.js";
 import type { Flight } from "./flight.js";
 import type { Lanes } from "./lanes.js";
+
+const rememberedGivenUp = 1000;
 
 /**
  * What is known of the consumer on the server, kept from every reading: whether its window is full, its ack floor, and
@@ -12,6 +15,7 @@ export class ConsumerWatch {
   #info: ConsumerState | null = null;
   #drift: string | null = null;
   #foreignPulls = 0;
+  readonly #givenUp: SequenceNumber[] = [];
 
   constructor(flight: Flight, lanes: Lanes) {
     this.#flight = flight;
@@ -23,6 +27,17 @@ export class ConsumerWatch {
     const info = this.#info;
     const window = info?.config.max_ack_pending ?? 0;
     return info !== null && window > 0 && info.num_ack_pending >= window && info.num_pending > 0;
+  }
+
+  /** As many pulls wait as the consumer takes: the server leaves a further one unanswered. */
+  get waitingFull(): boolean {
+    const most = this.#info?.config.max_waiting ?? 0;
+    return most > 0 && (this.#info?.num_waiting ?? 0) >= most;
+  }
+
+  /** Sequences that lanes were let go without, since the last call; the first thousand of them. */
+  takeGivenUp(): readonly SequenceNumber[] {
+    return this.#givenUp.splice(0);
   }
 
   /** How the consumer differs from the configuration; null when it does not. */
@@ -54,7 +69,12 @@ export class ConsumerWatch {
     if (this.#lanes.elsewhere > 0) return false;
     this.#lanes.goOn();
     // What this consumer has not delivered yet is still to come: it may be a new one, behind the old.
-    for (const sequence of this.#lanes.awaited()) if (sequence <= info.delivered.stream_seq) this.#lanes.giveUp(sequence);
+    for (const sequence of this.#lanes.awaited()) if (sequence <= info.delivered.stream_seq) this.#giveUp(sequence);
     return true;
+  }
+
+  #giveUp(sequence: SequenceNumber): void {
+    this.#lanes.giveUp(sequence);
+    if (this.#givenUp.length < rememberedGivenUp) this.#givenUp.push(sequence);
   }
 }

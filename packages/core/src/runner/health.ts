@@ -27,6 +27,12 @@ export interface HealthFacts {
   readonly unconfirmed: number;
   /** Dead letters whose publication failed and is tried again. */
   readonly failingDeadLetters: number;
+  /** Pulls of all clients together are as many as the consumer takes. */
+  readonly waitingFull: boolean;
+  /** Time for which ordered lanes have waited for deliveries that others have, ms; 0 when they do not. */
+  readonly orderWaitMs: number;
+  /** How many deliveries they wait for. */
+  readonly awaited: number;
   /** Another client pulls from an ordered consumer that cannot pin one. */
   readonly secondClient: boolean;
 }
@@ -47,7 +53,7 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
   if (facts.drift !== null) reasons.push(`consumer_drift: ${facts.drift}; correct the consumer or the configuration`);
   if (facts.paused !== null) reasons.push(`paused: ${facts.paused}; ${pauseRemedy}`);
   if (!facts.connected) reasons.push("disconnected: no connection to NATS");
-  else if (facts.missing === null) reasons.push(...sourceReasons(facts.fetching));
+  else if (facts.missing === null) reasons.push(...sourceReasons(facts));
   if (facts.breakerError !== null) {
     const { code, message } = facts.breakerError;
     reasons.push(`destination_unavailable: messages are held and the destination is probed (${code}): ${message}`);
@@ -71,15 +77,21 @@ export function healthReasons(facts: HealthFacts): readonly string[] {
 }
 
 /** Silence is not idleness: a server with nothing to deliver says so, heartbeat by heartbeat (FW-RUN-06). */
-function sourceReasons({ silentMs, doubtMs, heartbeatMs, refusal }: HealthFacts["fetching"]): readonly string[] {
+function sourceReasons({ fetching, waitingFull, orderWaitMs, awaited }: HealthFacts): readonly string[] {
+  const { silentMs, doubtMs, heartbeatMs, refusal } = fetching;
   const reasons: string[] = [];
   if (silentMs >= heartbeatsMissed * heartbeatMs) {
-    reasons.push(`silent: no pull was answered for ${Math.round(silentMs)} ms; look at the connection and the right to pull`);
+    const remedy = waitingFull ? "max_waiting is used up: stop other clients, or raise it" : "look at the connection and the right to pull";
+    reasons.push(`silent: no pull was answered for ${Math.round(silentMs)} ms; ${remedy}`);
   }
   if (doubtMs >= heartbeatsMissed * heartbeatMs) {
     reasons.push(
       `unverified: the server did not tell of stream and consumer for ${Math.round(doubtMs)} ms; nothing is settled until it does`,
     );
+  }
+  if (orderWaitMs >= heartbeatsMissed * heartbeatMs && awaited > 0) {
+    const what = counted(awaited, "delivery that is", "deliveries that are");
+    reasons.push(`order_waits: for ${what} not here and must come first; they come again when their leases end, or stop who has them`);
   }
   if (refusal !== null)
     reasons.push(`pull_refused: the server refuses pulls (${refusal}); raise the limit, grant the right, or stop other clients`);

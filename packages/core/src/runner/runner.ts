@@ -5,6 +5,7 @@ import type { Sink } from "../connector/sink.js";
 import { SinksError } from "../error/errors.js";
 import type { Link } from "../source/link.js";
 import { pause } from "../source/pause.js";
+import type { SequenceNumber } from "../source/sequence.js";
 import { guardTelemetry } from "../telemetry/guarded.js";
 import { silentTelemetry, type Telemetry } from "../telemetry/port.js";
 import { assemble, type Running } from "./assemble.js";
@@ -55,6 +56,8 @@ class JetStreamRunner implements Runner {
   #missing: "stream" | "consumer" | null = null;
   #failure: string | null = null;
   #startedAt = 0;
+  /** Since when ordered lanes wait for deliveries that are not here. */
+  #waitingSince: number | null = null;
   #endedAt: number | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
@@ -232,16 +235,22 @@ class JetStreamRunner implements Runner {
   }
 
   /** Lanes do not wait for what cannot come: a message that left the stream, or deliveries of a process long gone (FW-RUN-13). */
-  async #lookAtLanes({ lanes, source, pipeline, settings }: Running): Promise<void> {
+  async #lookAtLanes({ lanes, source, pipeline, settings, watch }: Running): Promise<void> {
+    for (const sequence of watch.takeGivenUp().slice(0, awaitedChecks)) await this.#countGone(source, sequence);
+    this.#waitingSince = lanes.isWaiting ? (this.#waitingSince ?? this.#clock.now()) : null;
     if (!lanes.isWaiting) return;
     const waited = this.#clock.now() - pipeline.redeliveries.since;
     if (source.openPulls > 0 && waited > longestDeadline(settings.deadlines) + redeliveryGraceMs) lanes.goOn();
     for (const sequence of lanes.awaited().slice(0, awaitedChecks)) {
-      if ((await source.stored.holds(sequence)) !== false) continue;
-      this.#telemetry.count("awaited_messages_gone_total");
-      lanes.giveUp(sequence);
+      if (await this.#countGone(source, sequence)) lanes.giveUp(sequence);
     }
     pipeline.changed();
+  }
+
+  async #countGone({ stored }: Running["source"], sequence: SequenceNumber): Promise<boolean> {
+    const gone = (await stored.holds(sequence)) === false;
+    if (gone) this.#telemetry.count("awaited_messages_gone_total");
+    return gone;
   }
 
   async #stop(): Promise<void> {
@@ -300,6 +309,9 @@ class JetStreamRunner implements Runner {
       heldLimit: window === null ? null : window / 2,
       windowFull: watch.windowFull,
       stuckWrites: pipeline.stuckWrites,
+      waitingFull: watch.waitingFull,
+      orderWaitMs: this.#waitingSince === null ? 0 : this.#clock.now() - this.#waitingSince,
+      awaited: running.lanes.missing,
       secondClient: settings.ordered && source.link.group === null && watch.secondClient,
     });
   }

@@ -51,12 +51,20 @@ export async function findStranded(configuration: Configuration, link: Link, tel
 /** Everything from the ack floor to the last delivery; nothing without a delivery limit, because then everything comes again. */
 function unsettled({ config, ack_floor: floor, delivered }: ConsumerState): SequenceRanges {
   const limited = (config.max_deliver ?? -1) > 0;
-  return limited && delivered.stream_seq > floor.stream_seq ? [[floor.stream_seq + 1, delivered.stream_seq]] : [];
+  // A server may give a consumer that began later no floor of its own before its first ack.
+  const after = Math.max(floor.stream_seq, beforeStart(config));
+  return limited && delivered.stream_seq > after ? [[after + 1, delivered.stream_seq]] : [];
 }
 
-/** What was not delivered yet cannot be out of deliveries. */
-function withinDelivered({ certain, possible }: Stranded, { delivered }: ConsumerState): Stranded {
-  const beyond: SequenceRanges = [[delivered.stream_seq + 1, highest]];
+/** What lies before the start of a consumer is not delivered by it. */
+function beforeStart({ opt_start_seq: start }: ConsumerState["config"]): number {
+  return (start ?? 1) - 1;
+}
+
+/** What the consumer has still to deliver cannot be out of deliveries. */
+function withinDelivered({ certain, possible }: Stranded, { delivered, config }: ConsumerState): Stranded {
+  const behind = Math.max(delivered.stream_seq, beforeStart(config));
+  const beyond: SequenceRanges = [[behind + 1, highest]];
   const known = subtract(certain, beyond);
   const count = known.reduce((sum, [first, last]) => sum + Number(last) - Number(first) + 1, 0);
   const rest = subtract(possible, beyond);

@@ -15,6 +15,9 @@ const well: HealthFacts = {
   windowFull: false,
   stuckWrites: 0,
   secondClient: false,
+  waitingFull: false,
+  orderWaitMs: 0,
+  awaited: 0,
   drift: null,
   interestOnly: false,
   unconfirmed: 0,
@@ -32,6 +35,8 @@ describe("health", () => {
     ["FW-RUN-38", { paused: "poison" }, /^paused: poison/],
     ["FW-RUN-06", { connected: false }, /^disconnected/],
     ["FW-RUN-06", { fetching: { ...quiet, silentMs: 1000 } }, /^silent: .*1000 ms/],
+    ["FW-RUN-06", { fetching: { ...quiet, silentMs: 1000 }, waitingFull: true }, /^silent: .*max_waiting is used up/],
+    ["FW-RUN-13", { orderWaitMs: 1000, awaited: 3 }, /^order_waits: for 3 deliveries/],
     ["FW-RUN-33", { fetching: { ...quiet, doubtMs: 1000 } }, /^unverified: .*1000 ms/],
     ["FW-RUN-06", { fetching: { ...quiet, refusal: "Exceeded MaxWaiting" } }, /^pull_refused: .*Exceeded MaxWaiting/],
     [
@@ -51,6 +56,11 @@ describe("health", () => {
     const reasons = healthReasons({ ...well, ...facts });
     expect(reasons).toHaveLength(1);
     expect(reasons[0]).toMatch(expected);
+  });
+
+  test("FW-RUN-13 lanes that wait shortly, or for nothing that is elsewhere, stay green", () => {
+    expect(healthReasons({ ...well, orderWaitMs: 999, awaited: 3 })).toEqual([]);
+    expect(healthReasons({ ...well, orderWaitMs: 9000, awaited: 0 })).toEqual([]);
   });
 
   test.each([[{ held: 499, oldestHeld: 1 }], [{ held: 100_000, oldestHeld: 1, heldLimit: null }], [{ held: 0, heldLimit: 0 }]])(

@@ -288,4 +288,36 @@ describe("FW-RUN-17 a blocked event loop", () => {
     expect(blocked?.level).toBe("warn");
     expect(Number(blocked?.fields["ms"])).toBeGreaterThanOrEqual(2200);
   });
+
+  for (const ordering of ["strict", "per_key"] as const) {
+    test(`FW-RUN-13 costs no order: the lane waits for what comes again (${ordering})`, async () => {
+      await using stage = await Stage.open(nats.url);
+      await stage.fill(30, (index) => `key${index % 3}`);
+      let blocked = false;
+      const sink = new RecordingSink({
+        orderedBatches: true,
+        during: () => {
+          if (blocked) return;
+          blocked = true;
+          const freeAt = performance.now() + 2300;
+          while (performance.now() < freeAt);
+        },
+      });
+      await using pipeline = await startPipeline(stage, sink, {
+        consumer_management: { ack_wait_seconds: 0.5 },
+        delivery: { ordering, batch_size: 4, max_in_flight_batches: 2 },
+      });
+      await stage.settled(30_000);
+      // Whichever is seen first: that the lease is over, or that the server delivers again.
+      const { telemetry } = pipeline;
+      expect(telemetry.counter("lost_leases_total") + telemetry.counter("redelivered_while_held_total")).toBeGreaterThan(0);
+      expect(pipeline.telemetry.texts("warn")).toContain("the event loop was blocked");
+      expect(sink.missing(30)).toEqual([]);
+      const keys = ordering === "strict" ? [undefined] : ["key0", "key1", "key2"].map((key) => stage.subject(key));
+      for (const key of keys) {
+        const first = [...new Set(sink.order(key))];
+        expect(first).toEqual(first.toSorted((a, b) => a - b));
+      }
+    });
+  }
 });

@@ -4,6 +4,7 @@ import { eventually } from "../../src/eventually.js";
 import type { NatsServer } from "../../src/service/nats-server.js";
 import { startNats } from "../../src/service/start-nats.js";
 import { closedGate } from "./support/gate.js";
+import { green, red } from "./support/health.js";
 import { buildRunner, runOnce, startPipeline } from "./support/pipeline.js";
 import { RecordingSink, type SinkPlan } from "./support/recording-sink.js";
 import { Stage } from "./support/stage.js";
@@ -274,7 +275,7 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     const sink = new RecordingSink({
       outcome: ({ sequence, attempt }) => (sequence === 1 && attempt === 1 ? new UnknownOutcomeError("connection reset") : null),
     });
-    await using _pipeline = await startPipeline(stage, sink, {
+    await using pipeline = await startPipeline(stage, sink, {
       delivery: { ordering: "strict", batch_size: 1, retry_backoff_ms: 1500, retry_backoff_max_ms: 1500 },
       consumer_management: { ack_wait_seconds: 1 },
     });
@@ -282,6 +283,8 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     await stage.manager.streams.deleteMessage(stage.name, 1);
     await eventually(() => sink.distinct === 2, { deadlineMs: 20_000, what: "the lane to go on" });
     expect(sink.order()).toEqual([2, 3]);
+    const counted = () => pipeline.telemetry.counter("awaited_messages_gone_total") === 1;
+    await eventually(counted, { deadlineMs: 10_000, what: "the deleted message to be counted" });
   });
 
   test("an awaited message that left the stream is looked up and counted while another client's delivery keeps the consumer busy", async () => {
@@ -303,6 +306,7 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     for await (const message of other) taken = message.seq;
     await eventually(() => first !== undefined, { deadlineMs: 10_000, what: "the failure" });
     expect(taken).toBeGreaterThan(0);
+    await red(pipeline, "order_waits");
     await stage.manager.streams.deleteMessage(stage.name, first ?? 0);
     const counted = () => pipeline.telemetry.counter("awaited_messages_gone_total") === 1;
     await eventually(counted, { deadlineMs: 10_000, what: "the deleted message to be counted" });
@@ -310,6 +314,7 @@ describe.concurrent("FW-RUN-13 lanes", () => {
     await eventually(() => sink.distinct === 3, { deadlineMs: 20_000, what: "the lane to go on" });
     expect(sink.order()).toEqual([1, 2, 3, 4].filter((sequence) => sequence !== first));
     expect(pipeline.telemetry.counter("awaited_messages_gone_total")).toBe(1);
+    await green(pipeline);
   });
 });
 

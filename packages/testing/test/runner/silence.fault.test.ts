@@ -77,6 +77,7 @@ describe.concurrent("FW-RUN-06 silence is not idleness", () => {
     const sink = new RecordingSink();
     await using pipeline = await startPipeline(stage, sink);
     await red(pipeline, "silent");
+    expect(pipeline.runner.status().reasons.join()).toContain("max_waiting is used up");
     await green(pipeline);
     await stage.fill(5);
     await eventually(() => sink.distinct === 5, { deadlineMs: 15_000, what: "the messages" });
