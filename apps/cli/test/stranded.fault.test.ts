@@ -101,10 +101,11 @@ describe("FW-RUN-21 messages out of deliveries that a runner found and did not g
     await using job = await pipelineCase(nats);
     await deliverInVain(job, 3);
     const { stream, subject } = job.deadLetters;
-    await job.manager.streams.update(stream, { max_bytes: 1, discard: "new" });
+    await job.manager.streams.update(stream, { max_msgs: 1, discard: "new" });
+    await job.publish([{ subject }]);
     const config = await job.configure({ ...perishable, ...deadLetter(job) });
     await using cli = job.start("run", config);
-    await logged(cli, "dead letter");
+    await logged(cli, "dead letter not published");
     await job.publish([{ subject: `${job.prefix}.good` }]);
     await eventually(async () => (await consumerOf(job)).ack_floor.stream_seq === 4, { deadlineMs: 20_000, what: "the floor to move" });
     cli.kill("SIGKILL");

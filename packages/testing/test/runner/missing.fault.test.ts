@@ -40,6 +40,28 @@ describe.concurrent("FW-RUN-05 a consumer or stream that goes missing", () => {
     await green(pipeline);
   });
 
+  test("on an interest stream what is in memory is the only copy: it is written, and health says that the rest is gone", async () => {
+    await using stage = await Stage.open(nats.url, { stream: { retention: "interest" } });
+    await stage.addConsumer();
+    await stage.fill(30);
+    const gate = closedGate();
+    const sink = new RecordingSink({ during: (_, signal) => gate.passed(signal) });
+    const delivery = { batch_size: 10, max_in_flight_batches: 1, max_messages_in_flight: 10 };
+    await using pipeline = await startPipeline(stage, sink, { delivery });
+    await eventually(() => pipeline.runner.status().inFlight === 10, { deadlineMs: 10_000, what: "ten in memory" });
+    await stage.manager.consumers.delete(stage.name, stage.consumer);
+    await red(pipeline, "consumer_missing");
+    expect(pipeline.runner.status().reasons.join()).toContain("messages not yet fetched are gone with it");
+    await eventually(async () => (await stage.streamState()).messages === 0, { deadlineMs: 10_000, what: "the server to let go of all" });
+    gate.open();
+    await eventually(() => sink.distinct === 10, { deadlineMs: 10_000, what: "what was in memory" });
+    await stage.addConsumer();
+    await green(pipeline);
+    await stage.fill(5);
+    await stage.settled();
+    expect([sink.missing(10), sink.missing(35, 31), sink.distinct]).toEqual([[], [], 15]);
+  });
+
   test("what is in memory is still written, and its acks never go to the new consumer", async () => {
     await using stage = await Stage.open(nats.url);
     await stage.fill(30);

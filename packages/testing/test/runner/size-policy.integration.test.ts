@@ -1,3 +1,4 @@
+import { TemporarySinkError } from "@sinks/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NatsServer } from "../../src/service/nats-server.js";
 import { startNats } from "../../src/service/start-nats.js";
@@ -53,6 +54,25 @@ describe.concurrent("FW-POL-04 a message over a limit", () => {
     expect(sink.order()).toEqual([1]);
     expect((await stage.consumerInfo()).ack_floor.stream_seq).toBe(1);
   });
+});
+
+describe.concurrent("FW-POL-04 in a lane that goes on behind poison, the default", () => {
+  for (const ordering of ["strict", "per_key"] as const) {
+    test(`a message over a limit keeps its place: nothing behind it is stored before what is in front of it (${ordering})`, async () => {
+      await using stage = await Stage.open(nats.url, { deadLetters: true });
+      for (const body of ["one", "much too long", "two", "much too long again", "six"]) await stage.publish("a", body);
+      const sink = new RecordingSink({
+        orderedBatches: true,
+        outcome: ({ sequence, attempt }) => (sequence !== 5 && attempt <= 2 ? new TemporarySinkError("deadlock") : null),
+      });
+      const sections = { size_policy: { enabled: true, max_payload_bytes: 3 }, delivery: { ordering } };
+      expect(await runOnce(stage, sink, sections)).toMatchObject({ complete: true, stored: 3, deadLettered: 2 });
+      expect(sink.order()).toEqual([1, 3, 5]);
+      expect([sink.attempts(2), sink.attempts(4)]).toEqual([0, 0]);
+      expect((await stage.deadLetters()).map(({ record }) => record["stream_sequence"]).toSorted()).toEqual([2, 4]);
+      expect((await stage.settled()).delivered.consumer_seq).toBe(5);
+    });
+  }
 });
 
 describe.concurrent("FW-RUN-11 max_batch_messages", () => {
