@@ -119,6 +119,13 @@ describe("sinks probe", () => {
     expect(stderr).toContain(line);
   });
 
+  test("WO-OB-02 a secret that is not here is a warning: a plan that needs no destination is made all the same", async () => {
+    const file = await project.file("secret.json", probeSettings({ password_env: "NOT_SET" }));
+    const { exitCode, stderr } = await invokeIn(project, ["probe", file, "--subject", "events.a"]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("sinks: warning: sink.password_env: the environment variable NOT_SET is not set");
+  });
+
   test("FW-REG-07 a connector without the ability says so", async () => {
     const file = await project.file("file.json", settings());
     const { exitCode, stderr } = await invokeIn(project, ["probe", file, "--subject", "events.a"]);
@@ -134,6 +141,13 @@ describe("sinks ddl", () => {
     expect([exitCode, stdout, stderr]).toEqual([0, "CREATE PLACE one;\n\nCREATE PLACE two;\n", ""]);
     const { stdout: document } = await invokeIn(project, ["ddl", secret, "--format", "json"]);
     expect(JSON.parse(document)).toEqual({ type: "probe", statements: ["CREATE PLACE one;", "CREATE PLACE two;"] });
+  });
+
+  test("FW-CLI-04 nothing to make is an empty result and a note", async () => {
+    const empty = await project.file("empty.json", probeSettings({ health: "unavailable" }));
+    const { exitCode, stdout, stderr } = await invokeIn(project, ["ddl", empty]);
+    expect([exitCode, stdout]).toEqual([0, ""]);
+    expect(stderr).toContain("nothing of its own that had to be made");
   });
 
   test("FW-REG-07 a connector without a schema says so", async () => {

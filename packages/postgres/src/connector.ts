@@ -1,4 +1,5 @@
 import { type Connector, defineConnector } from "@sinks/core";
+import { postgresNotices } from "./notices.js";
 import { postgresOptions } from "./options.js";
 import { createPostgresSink } from "./sink.js";
 
@@ -10,5 +11,6 @@ export const postgres: Connector<typeof postgresOptions> = defineConnector({
   status: "production",
   documentation: "docs/guides/postgres-sink.md",
   options: postgresOptions,
+  notices: postgresNotices,
   create: (options, services) => createPostgresSink(options, services),
 });

@@ -7,13 +7,14 @@ import { EnvelopeRows } from "./envelope-row.js";
 import { createEnvelopeTable, identityColumns } from "./envelope-table.js";
 import { quoteTable } from "./identifier.js";
 import type { PostgresOptions } from "./options.js";
+import type { MessageEntries } from "./plan.js";
 import type { Inquiry, Recognition } from "./recognition.js";
 import type { Sessions } from "./session.js";
 import { query } from "./session-query.js";
 import { readTableFacts, type TableFacts } from "./table-facts.js";
 import type { TableFault } from "./table-fault.js";
 import { textArray } from "./text-array.js";
-import type { MessagePlan, WriteMode } from "./write-mode.js";
+import type { MessagePlan, Preview, WriteMode } from "./write-mode.js";
 
 /** Options that decide where and how whole messages are stored. */
 export type EnvelopeModeOptions = Pick<
@@ -50,7 +51,7 @@ export class EnvelopeMode implements WriteMode, Recognition {
       const facts = await this.#facts(table, sessions, signal);
       const [fault] = envelopeTableFaults(quoteTable(table), facts, this.#options);
       if (fault !== undefined) throw new ConfigurationError(`${fault.message}: ${fault.remedy}`, { code: "table_unsuitable" });
-      this.#forms.set(table, this.#form(table, (facts as TableFacts).primaryKey));
+      this.#remember(table, (facts as TableFacts).primaryKey);
     }
   }
 
@@ -75,6 +76,22 @@ export class EnvelopeMode implements WriteMode, Recognition {
         throw error;
       }
     });
+  }
+
+  /** The table's own key may be longer than the one it is taken to have before a start. */
+  async preview(messages: readonly Envelope[]): Promise<Preview> {
+    const entries = messages.map((message): MessageEntries => {
+      const table = this.#tableOf(message);
+      try {
+        if (table === null) throw this.#refused();
+        const built = this.#rows.row(message, this.#forms.get(table) ?? this.#remember(table, identityColumns));
+        return [{ destination: table, extras: { op: "envelope" }, built }];
+      } catch (error) {
+        if (isSinkError(error)) return error;
+        throw error;
+      }
+    });
+    return { entries, safety: { answer: "safe" }, notes: [] };
   }
 
   retrySafety(): "safe" {
@@ -135,9 +152,19 @@ export class EnvelopeMode implements WriteMode, Recognition {
     const table = this.#tableOf(message);
     const form = table === null ? undefined : this.#forms.get(table);
     if (form !== undefined) return form;
-    throw new ValidationError(`subject token ${this.#options.table_by?.token} names no table of sink.table_by.allow`, {
+    throw this.#refused();
+  }
+
+  #refused(): ValidationError {
+    return new ValidationError(`subject token ${this.#options.table_by?.token} names no table of sink.table_by.allow`, {
       code: "table_not_allowed",
     });
+  }
+
+  #remember(table: string, primaryKey: readonly string[]): Form {
+    const form = this.#form(table, primaryKey);
+    this.#forms.set(table, form);
+    return form;
   }
 
   #facts(table: string, sessions: Sessions, signal: AbortSignal): Promise<TableFacts | null> {

@@ -9,14 +9,15 @@ import type { NamedStatements } from "./named-statement.js";
 import type { PostgresOptions } from "./options.js";
 import type { PostgresPayload } from "./payload.js";
 import type { PayloadSource, SourcedPayload } from "./payload-source.js";
-import { retrySafety } from "./retry-safety.js";
+import { planPayloads } from "./plan-payloads.js";
+import { type RetrySafety, retrySafety } from "./retry-safety.js";
 import type { Sessions } from "./session.js";
 import { statementFaults } from "./statement-check.js";
 import { readTableFacts } from "./table-facts.js";
 import type { TableFault } from "./table-fault.js";
 import { targetFaults } from "./target-check.js";
 import type { TargetTable } from "./target-table.js";
-import type { MessagePlan, WriteMode } from "./write-mode.js";
+import type { MessagePlan, Preview, PreviewRequest, WriteMode } from "./write-mode.js";
 import { writeTargets } from "./write-targets.js";
 
 /** What makes writes of messages. */
@@ -77,15 +78,21 @@ export class PayloadMode implements WriteMode {
     return entries.map((entry) => (isSinkError(entry) ? entry : this.#build(entry)));
   }
 
+  async preview(messages: readonly Envelope[], request: PreviewRequest): Promise<Preview> {
+    const { catalog, ...parts } = this.#parts;
+    const types = (table: TargetTable) => catalog.known(table.text);
+    const { payloads, ...found } = await planPayloads(messages, { ...parts, ...request, types });
+    return { ...found, safety: this.#safety(payloads) };
+  }
+
   retrySafety(messages: readonly Envelope[]): "safe" | "unsafe" {
-    const { statements, options } = this.#parts;
     const payloads: PostgresPayload[] = [];
     for (const message of messages) {
       const made = this.#parts.source.repeatable ? this.#payloads(message) : this.#made.get(message);
       // Without payloads nothing of it was sent.
       if (Array.isArray(made)) for (const { payload } of made as readonly Checked[]) payloads.push(payload);
     }
-    return retrySafety(payloads, { mode: options.retry_safety, ledger: options.ledger.enabled, statements }).answer;
+    return this.#safety(payloads).answer;
   }
 
   async faults(sessions: Sessions, signal: AbortSignal): Promise<readonly TableFault[]> {
@@ -99,6 +106,11 @@ export class PayloadMode implements WriteMode {
 
   ddl(): readonly string[] {
     return [];
+  }
+
+  #safety(payloads: readonly PostgresPayload[]): RetrySafety {
+    const { statements, options } = this.#parts;
+    return retrySafety(payloads, { mode: options.retry_safety, ledger: options.ledger.enabled, statements });
   }
 
   /** The checked payloads of one message, or the error that rejects it (WO-GEN-09); a promise only where the source gives one. */

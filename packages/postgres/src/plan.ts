@@ -1,6 +1,7 @@
 import { isSinkError, type PlannedMessage, type PlannedRun, type PlannedWrite, type SinkError, type SinkPlan } from "@sinks/core";
 import type { BuiltWrite } from "./built-write.js";
 import { chunksOf } from "./chunks.js";
+import type { RetrySafety } from "./retry-safety.js";
 import { runsOf } from "./runs.js";
 
 /** One write of a message as far as it came. */
@@ -15,10 +16,13 @@ export interface PlanEntry {
 /** The writes of one message, or why it has none. */
 export type MessageEntries = readonly PlanEntry[] | SinkError;
 
-/** What a plan shows, and what it says of the whole batch. */
-export interface PlanSettings extends Pick<SinkPlan, "retrySafety" | "notes"> {
+/** What a plan shows, and what is known of the whole batch. */
+export interface PlanSettings {
   readonly showValues: boolean;
   readonly maximumChunkBytes: number;
+  readonly safety: RetrySafety;
+  readonly ledger: boolean;
+  readonly notes: readonly string[];
 }
 
 /**
@@ -35,7 +39,16 @@ export function describePlan(messages: readonly MessageEntries[], settings: Plan
     const writes = entries.map((entry) => describeWrite(entry, goes ? (places[next++] ?? null) : null, settings.showValues));
     return { writes, error: null };
   });
-  return { messages: planned, runs, retrySafety: settings.retrySafety, notes: settings.notes };
+  return { messages: planned, runs, retrySafety: reasoned(settings, sent.length), notes: settings.notes };
+}
+
+function reasoned({ safety, ledger }: PlanSettings, writes: number): SinkPlan["retrySafety"] {
+  if (safety.answer === "unsafe") return safety;
+  if (writes === 0) return { answer: "safe", reason: "nothing is written" };
+  return {
+    answer: "safe",
+    reason: ledger ? "the ledger lets a repeat take effect once" : "every write leaves the same when it is repeated",
+  };
 }
 
 /** What is sent of a message: all of its writes or none. */

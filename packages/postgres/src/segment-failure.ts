@@ -30,7 +30,8 @@ export interface PayloadRange {
 export function segmentFailure(segment: Segment, chunk: Chunk | null, failure: SessionFailure | null, ended: boolean): SegmentFailure {
   const course = failure === null ? "isolate" : courseOf(failure);
   const named = chunk ?? (segment.chunks.length === 1 ? (segment.chunks[0] as Chunk) : null);
-  const writes = named === null ? segment.writes : segment.writes.slice(named.from, named.to);
+  // Only a statement of the message can lack the names that it chose: the ledger's table and what a COMMIT runs are configured.
+  const writes = chunk === null ? [] : segment.writes.slice(chunk.from, chunk.to);
   const culprits = chunk === null ? null : culpritsOf(segment, chunk);
   return {
     course: course === "schema" && writes.some((write) => write.namesFromMessage) ? "isolate" : course,

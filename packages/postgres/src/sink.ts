@@ -10,14 +10,18 @@ import {
   type InventoryAbility,
   type InventoryReport,
   type InventoryRequest,
+  isErrorKind,
   isSinkError,
   type LookupAbility,
   NotAttemptedError,
   type OrderedBatchesAbility,
+  type PlanAbility,
+  type PlanRequest,
   type PreflightAbility,
   type RetrySafetyAbility,
   type Sink,
   type SinkContext,
+  type SinkPlan,
   type WriteContext,
   type WriteOutcome,
 } from "@sinks/core";
@@ -26,6 +30,7 @@ import { createPayloadBuilder } from "./build.js";
 import { Catalog } from "./catalog.js";
 import { PostgresClient } from "./client.js";
 import { EnvelopeMode } from "./envelope-mode.js";
+import { toPostgresError } from "./errors.js";
 import { executeBatch } from "./execute-batch.js";
 import type { ExecutionPorts, ExecutionSettings } from "./execution-settings.js";
 import { quoteTable } from "./identifier.js";
@@ -37,6 +42,7 @@ import type { PostgresOptions } from "./options.js";
 import type { PostgresPayload } from "./payload.js";
 import { PayloadMode } from "./payload-mode.js";
 import { handlerSource, writeMapSource } from "./payload-source.js";
+import { describePlan } from "./plan.js";
 import { checkDestination, durabilityWarning } from "./preflight.js";
 import type { Recognition } from "./recognition.js";
 import type { MessageWrites } from "./segment.js";
@@ -49,6 +55,7 @@ export type PostgresSink = Sink &
   EnsureSchemaAbility &
   HealthcheckAbility &
   OrderedBatchesAbility &
+  PlanAbility &
   PreflightAbility &
   RetrySafetyAbility &
   DdlAbility &
@@ -175,6 +182,8 @@ class PostgresSinkInstance implements PostgresSink {
     }
     const outcomes = await executeBatch(client, work, context, settings, ports);
     for (const outcome of outcomes) if (outcome !== null) catalog.learn(outcome.destinationCode);
+    const idle = work.filter(({ refused, writes, index }) => refused === null && writes.length === 0 && outcomes[index] === null).length;
+    if (idle > 0) ports.telemetry.count("messages_without_write_total", idle);
     return outcomes;
   }
 
@@ -207,7 +216,35 @@ class PostgresSinkInstance implements PostgresSink {
 
   ddl(): readonly string[] {
     const { mode, options } = this.parts;
-    return [...mode.ddl(), ...(options.ledger.enabled ? ledgerStatements(options.ledger.table.split(".")) : [])];
+    const statements = [...mode.ddl(), ...(options.ledger.enabled ? ledgerStatements(options.ledger.table.split(".")) : [])];
+    return statements.map((statement) => `${statement};`);
+  }
+
+  /** Needs no start and writes nothing (WO-OB-02). */
+  async plan(messages: readonly Envelope[], { showValues, signal }: PlanRequest): Promise<SinkPlan> {
+    const { mode, options } = this.parts;
+    const readTypes = (tables: ReadonlySet<string>) => this.#typesFault(tables, signal);
+    const { entries, safety, notes } = await mode.preview(messages, { showValues, readTypes });
+    return describePlan(entries, { showValues, maximumChunkBytes: options.max_chunk_bytes, safety, ledger: options.ledger.enabled, notes });
+  }
+
+  /** Reads column types into the catalog; says why they could not be read, else null. */
+  async #typesFault(tables: ReadonlySet<string>, signal: AbortSignal): Promise<string | null> {
+    const { catalog } = this.parts;
+    try {
+      return await this.withClient(signal, (client) =>
+        client.use(signal, async (session) => {
+          for (const table of tables) {
+            const { failure } = await catalog.types(session, table);
+            if (failure !== null) throw toPostgresError(failure, table, false);
+          }
+          return null;
+        }),
+      );
+    } catch (error) {
+      if (!isSinkError(error) && !isErrorKind(error, "ConfigurationError")) throw error;
+      return `the types of columns could not be read, so lists and objects are taken for JSON: ${error.message}`;
+    }
   }
 
   async stop(): Promise<void> {

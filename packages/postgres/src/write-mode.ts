@@ -1,10 +1,26 @@
 import type { Envelope, SinkError, Telemetry } from "@sinks/core";
 import type { BuiltWrite } from "./built-write.js";
+import type { MessageEntries } from "./plan.js";
+import type { RetrySafety } from "./retry-safety.js";
 import type { Sessions } from "./session.js";
 import type { TableFault } from "./table-fault.js";
 
 /** What one message becomes: its writes in order, none for a message that writes nothing, or why it can never be written. */
 export type MessagePlan = readonly BuiltWrite[] | SinkError;
+
+/** How a preview is asked for. */
+export interface PreviewRequest {
+  readonly showValues: boolean;
+  /** Reads the types of these tables, quoted, where it can; says why it could not, else null. */
+  readonly readTypes: (tables: ReadonlySet<string>) => Promise<string | null>;
+}
+
+/** What messages would become, as far as it can be known before anything is sent. */
+export interface Preview {
+  readonly entries: readonly MessageEntries[];
+  readonly safety: RetrySafety;
+  readonly notes: readonly string[];
+}
 
 /** One way from messages to writes: whole messages into a table, or payloads made by a write map or a handler. */
 export interface WriteMode {
@@ -14,6 +30,8 @@ export interface WriteMode {
   createTables(sessions: Sessions, signal: AbortSignal): Promise<void>;
   /** The writes of each message, in order. A failure that is no message's own is thrown. */
   plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<readonly MessagePlan[]>;
+  /** The same before a start, write by write, with what is wrong with each (WO-OB-02). */
+  preview(messages: readonly Envelope[], request: PreviewRequest): Promise<Preview>;
   retrySafety(messages: readonly Envelope[]): "safe" | "unsafe";
   /** What is wrong with the destination, found without a change; names the checks by what they look at. */
   faults(sessions: Sessions, signal: AbortSignal): Promise<readonly TableFault[]>;

@@ -76,7 +76,7 @@ function nameFaults(operation: string, fields: Readonly<Record<string, unknown>>
     try {
       checkPayload({ op: operation, ...given, ...(data === undefined ? {} : { data }), table }, settings);
     } catch (error) {
-      faults.add(error instanceof Error ? error.message.replace(/^PostgreSQL payload: [a-z]+: /, "") : "has a name that is none");
+      faults.add(error instanceof Error ? error.message.replace(/^PostgreSQL payload, [a-z]+: /, "") : "has a name that is none");
     }
   }
   return [...faults].map((message) => ({ path: [], message }));

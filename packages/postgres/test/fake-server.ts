@@ -50,6 +50,8 @@ export class FakeServer implements Sessions {
   savepoints = 0;
   /** SQLSTATE that a statement fails with; null when it passes. */
   judge: (rows: readonly FakeRow[], facts: FakeFacts) => string | null = () => null;
+  /** SQLSTATE that a claim in the ledger fails with. */
+  judgeClaim: (keys: readonly string[]) => string | null = () => null;
   /** SQLSTATE that the check of deferred constraints fails with. */
   judgeDeferred: (rows: readonly FakeRow[]) => string | null = () => null;
   /** SQLSTATE of a COMMIT that is refused, or ROLLBACK for the tag of a transaction that was in fact rolled back. */
@@ -190,10 +192,12 @@ export class FakeServer implements Sessions {
     return reply();
   }
 
-  #claim(query: Query): QueryResult {
+  #claim(query: Query): QueryResult | SessionFailure {
     if (this.#transaction === null) this.#begin(false);
     const keys = textsOf(query.values[1] as Buffer);
     this.claims.push(keys);
+    const code = this.judgeClaim(keys);
+    if (code !== null) return serverError(code);
     const fresh = [...new Set(keys)].filter((key) => !this.state.records.has(key));
     this.state = { rows: this.state.rows, records: new Set([...this.state.records, ...fresh]) };
     return { command: "INSERT", count: fresh.length, rows: fresh.map((key) => [key]) };

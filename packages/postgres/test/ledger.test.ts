@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { batchOf, execute, failingOn, rows } from "./fake-execution.js";
-import { FakeServer, fakeForm } from "./fake-server.js";
+import { FakeServer, fakeForm, fakeWrite } from "./fake-server.js";
 
 const parcels = fakeForm("parcels");
 const depots = fakeForm("depots");
@@ -59,6 +59,28 @@ describe("the ledger", () => {
     expect(server.pipelines.flat()).not.toContain("SAVEPOINT sinks_segment");
     expect(server.state.records.has("key-00003")).toBe(false);
     expect(server.state.records.size).toBe(7);
+  });
+
+  it("WO-ERR-05 WO-ERR-06 a ledger that is missing or forbidden is nobody's fault, also where messages chose their names", async () => {
+    for (const [code, word] of [
+      ["42P01", "unavailable"],
+      ["42501", "credentials"],
+      ["53100", "unavailable"],
+    ] as const) {
+      const server = new FakeServer();
+      server.judgeClaim = () => code;
+      const batch = batchOf(...["a", "b"].map((id) => [fakeWrite(parcels, id, { namesFromMessage: true })]));
+      expect((await execute(server, batch, { settings: { ledger } })).words).toEqual([word, word]);
+      expect(server.open).toBe(false);
+    }
+  });
+
+  it("FW-LED-03 a key that the ledger cannot hold is that message's fault alone", async () => {
+    const server = new FakeServer();
+    server.judgeClaim = (keys) => (keys.includes("key-00001") ? "54000" : null);
+    const { words, outcomes } = await execute(server, batchOf(...rows(parcels, "a", "b", "c")), { settings: { ledger } });
+    expect(words).toEqual(["applied", "permanent", "applied"]);
+    expect(outcomes[1]?.destinationCode).toBe("54000");
   });
 
   it("FW-LED-02 a batch without keys is refused rather than taken for applied", async () => {

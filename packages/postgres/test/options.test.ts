@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { postgres } from "../src/connector.js";
 import { postgresOptions } from "../src/options.js";
 
 const url = { url: "postgres://u@h/d" };
@@ -88,4 +89,28 @@ test("WO-PGS-17 WO-GEN-18 a write map names only declared statements with exactl
   expect(rule({ statement: "other" })).toEqual(["write.0.statement: is not declared; declared are seen"]);
   expect(rule({ statement: "seen", params: { a: 1, c: 2 } })).toEqual(["write.0.params: seen needs b; seen does not take c"]);
   expect(rule({ statement: "seen", params: { a: ":payload.a", b: ":subject" } })).toEqual([]);
+});
+
+test("WO-GEN-23 an insert of a write map is named with its remedy, unless the ledger is on", () => {
+  const write = [
+    { table: "t", data: { a: 1 } },
+    { op: "upsert", table: "t", data: { a: 1 }, conflict: ["a"], update_columns: [] },
+    { op: "insert", table: "t", data: ":payload" },
+  ];
+  const notices = (more: object) => postgres.notices(postgresOptions.parse({ url: "postgres://localhost/x", write, ...more }));
+  expect(notices({})).toEqual([
+    expect.stringMatching(/^write\[0\]: an insert meets its own row .*upsert with update_columns: \[\]/),
+    expect.stringMatching(/^write\[2\]: /),
+  ]);
+  expect(notices({ ledger: { enabled: true } })).toEqual([]);
+  expect(notices({ write: undefined })).toEqual([]);
+});
+
+test("WO-PG-14 a wrong name in a rule is told once, in the words of the rule", () => {
+  expect(faults({ ...url, write: [{ table: "par cels", data: { code: 1 } }] })).toEqual([
+    'write.0: "table" must be t, schema.t or [schema, t], each name an identifier',
+  ]);
+  expect(faults({ ...url, write: [{ table: "parcels", data: { code: 1 }, conflict: ["code"] }] })).toEqual([
+    "write.0.conflict: insert does not use conflict",
+  ]);
 });

@@ -13,7 +13,8 @@ const parts = { builder, settings, types: () => tableTypes({ tags: "jsonb" }), s
 const whole: PlanSettings = {
   showValues: false,
   maximumChunkBytes: 1_000_000,
-  retrySafety: { answer: "safe", reason: "every write leaves the same when it is repeated" },
+  safety: { answer: "safe" },
+  ledger: false,
   notes: [],
 };
 
@@ -99,6 +100,15 @@ describe("WO-OB-02 the build step", () => {
       "2.1",
     ]);
   });
+});
+
+test.each([
+  [{}, [update], "safe", "every write leaves the same when it is repeated"],
+  [{ ledger: true }, [insert("P1")], "safe", "the ledger lets a repeat take effect once"],
+  [{}, [], "safe", "nothing is written"],
+  [{ safety: { answer: "unsafe", reason: "an insert adds a row each time" } }, [insert("P1")], "unsafe", "an insert adds a row each time"],
+] as const)("WO-OB-02 WO-RT-01 the answer on retry safety has its reason: %j", (changes, payloads, answer, reason) => {
+  expect(describePlan([entries(...payloads)], { ...whole, ...changes }).retrySafety).toEqual({ answer, reason });
 });
 
 test.each([

@@ -1,5 +1,5 @@
-import { hasDdl, hasInventory, hasLookup, isErrorKind, type WriteOutcome } from "@sinks/core";
-import { type PostgresServer, startPostgres } from "@sinks/testing/services";
+import { hasDdl, hasInventory, hasLookup, isErrorKind, silentTelemetry, type WriteOutcome } from "@sinks/core";
+import { eventually, type PostgresServer, startPostgres } from "@sinks/testing/services";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createdNs, makeSink, message, rows, startSink, writeContext } from "./sink-fixture.js";
 
@@ -108,7 +108,7 @@ test.each(["json", "text", "bytea"] as const)("WO-ENV-01 payload_type %s", async
 
 test("WO-ENV-02 a conflict with another unique index is an error of that message, never taken for success", async () => {
   const url = await server.createDatabase();
-  await run(url, makeSink({ url }).ddl().join(";"), "CREATE UNIQUE INDEX ON sinks_messages (message_id)");
+  await run(url, makeSink({ url }).ddl().join("\n"), "CREATE UNIQUE INDEX ON sinks_messages (message_id)");
   await using sink = await startSink({ url });
   const outcomes = await sink.writeBatch(
     [message(1, {}, { messageId: "same" }), message(2, {}, { messageId: "same" }), message(3)],
@@ -121,7 +121,7 @@ test("WO-ENV-02 a conflict with another unique index is an error of that message
 
 test("WO-ENV-02 a table partitioned by time takes the messages by its own key", async () => {
   const url = await server.createDatabase();
-  const ddl = makeSink({ url }).ddl()[0] as string;
+  const ddl = (makeSink({ url }).ddl()[0] as string).replace(/;$/, "");
   await run(
     url,
     `${ddl.replace("PRIMARY KEY (stream, stream_created_ns, stream_sequence)", "PRIMARY KEY (stream, stream_created_ns, stream_sequence, published_at)")} PARTITION BY RANGE (published_at)`,
@@ -159,7 +159,7 @@ test("WO-ERR-05 a table that is missing or does not fit ends the start with the 
   expect(await failedStart(startSink({ url }))).toContain('CREATE TABLE IF NOT EXISTS "sinks_messages"');
   await run(url, "CREATE TABLE sinks_messages (stream text, stream_created_ns bigint, stream_sequence bigint)");
   expect(await failedStart(startSink({ url }))).toContain('ALTER TABLE "sinks_messages" ADD COLUMN subject text not null');
-  await run(url, "DROP TABLE sinks_messages", makeSink({ url, payload_type: "text" }).ddl().join(";"));
+  await run(url, "DROP TABLE sinks_messages", makeSink({ url, payload_type: "text" }).ddl().join("\n"));
   expect(await failedStart(startSink({ url }))).toContain("sink.payload_type");
   await run(url, "ALTER TABLE sinks_messages ADD COLUMN tenant int NOT NULL");
   expect(await failedStart(startSink({ url, payload_type: "text" }))).toContain('column "tenant"');
@@ -268,4 +268,33 @@ test("WO-RT-03 an unknown outcome of an insert may not be repeated, of whole mes
   const messages = [message(1)];
   await mapped.writeBatch(messages, writeContext());
   expect(mapped.retrySafety(messages)).toBe("unsafe");
+});
+
+test("WO-OB-02 WO-VAL-11 a plan reads the types that the build needs, writes nothing and leaves nothing open", async () => {
+  const url = await server.createDatabase();
+  await run(url, "CREATE TABLE parts (sku text PRIMARY KEY, tags text[], doc jsonb)");
+  const sink = makeSink({ url, write: [{ table: "parts", data: { sku: ":payload.sku", tags: ":payload.tags", doc: ":payload.tags" } }] });
+  const plan = await sink.plan([message(1, { sku: "a", tags: ["x"] })], { showValues: true, signal: AbortSignal.timeout(20_000) });
+  expect([plan.messages[0]?.writes[0]?.values, plan.notes]).toEqual([['["x"]', "a", '{"x"}'], []]);
+  expect(await rows(url, "SELECT count(*) FROM parts")).toEqual([["0"]]);
+  const others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+  await eventually(async () => (await rows(url, others))[0]?.[0] === "0", { deadlineMs: 5000, what: "the end of the plan's connection" });
+});
+
+test("FW-MAP-01 FW-MAP-06 messages with nothing to write are stored and counted, with those that have something", async () => {
+  const url = await server.createDatabase();
+  await run(url, "CREATE TABLE lines (sku text)");
+  const write = [{ when: { subject: "events.a" }, each: ":payload.lines", table: "lines", data: { sku: ":item" } }];
+  const counted: (readonly [string, number | undefined])[] = [];
+  const telemetry = { ...silentTelemetry, count: (name: string, by?: number) => void counted.push([name, by]) };
+  const sink = makeSink({ url, write, no_write_match: "ignore" });
+  await sink.start({ name: "postgres", pipeline: "EVENTS/sink/postgres", telemetry, signal: AbortSignal.timeout(20_000) });
+  try {
+    const messages = [message(1, { lines: ["x", "y"] }), message(2, { lines: [] }), message(3, {}, { subject: "events.b" })];
+    expect(kinds(await sink.writeBatch(messages, writeContext()))).toEqual(["stored", "stored", "stored"]);
+  } finally {
+    await sink.stop();
+  }
+  expect(counted.filter(([name]) => name === "messages_without_write_total")).toEqual([["messages_without_write_total", 2]]);
+  expect(await rows(url, "SELECT sku FROM lines ORDER BY 1")).toEqual([["x"], ["y"]]);
 });

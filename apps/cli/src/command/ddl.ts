@@ -22,6 +22,7 @@ export async function ddl(host: Host, { choice, format }: DdlRequest): Promise<n
     throw new ConfigurationError(`sink.type: connector "${type}" needs no schema that could be printed`, { code: "not_supported" });
   }
   const statements = sink.ddl();
+  if (statements.length === 0) host.stderr.write("sinks: note: as configured, the sink has nothing of its own that had to be made\n");
   printResult(host, format, { type, statements }, () => statements.map((statement) => `${statement}\n`).join("\n"));
   return exitCodes.good;
 }

@@ -1,15 +1,16 @@
-import { silentTelemetry } from "@sinks/core";
+import { isErrorKind, type Sink, silentTelemetry } from "@sinks/core";
 import { probeSink, resolveSecrets } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
 import { warn } from "../load.js";
 import { oneLine } from "../output/escape.js";
+import { problemLine, problemsOf } from "../output/failure-document.js";
 import { probeDocument } from "../output/probe-document.js";
 import { probeText } from "../output/probe-text.js";
 import { type Format, printResult } from "../output/result.js";
 import { styleOf } from "../output/style.js";
-import { preparePipeline } from "../pipeline.js";
+import { type Pipeline, preparePipeline } from "../pipeline.js";
 import { checkProbeChoice, type ProbeChoice, probedMessages } from "../probe-choice.js";
 
 /** What `sinks probe` was asked for. */
@@ -30,11 +31,22 @@ export async function probe(host: Host, { choice, messages, showValues, format }
   warn(host, pipeline.notices);
   const { configuration } = pipeline;
   const chosen = await probedMessages(host, messages, configuration, () => resolveSecrets(configuration, host.environment));
-  const sink = pipeline.createSink(silentTelemetry);
+  const sink = sinkOf(pipeline, host);
   const report = await probeSink({ configuration, sink, messages: chosen, showValues, signal: new AbortController().signal });
   const document = probeDocument(report);
   for (const note of document.notes) host.stderr.write(`sinks: note: ${oneLine(note)}\n`);
   printResult(host, format, document, () => probeText(document, styleOf(host.stdout, host.environment)));
   const faults = document.messages.some(({ problem, writes }) => problem !== null || writes.some((write) => write.problem !== null));
   return faults ? exitCodes.fault : exitCodes.good;
+}
+
+/** Most plans need no destination, so a secret that is not here is only told: a probe is often made elsewhere. */
+function sinkOf(pipeline: Pipeline, host: Host): Sink {
+  try {
+    return pipeline.createSink(silentTelemetry);
+  } catch (error) {
+    if (!isErrorKind(error, "ConfigurationError") || error.code !== "secret_missing") throw error;
+    warn(host, problemsOf(error).map(problemLine));
+    return pipeline.createOfflineSink(silentTelemetry);
+  }
 }

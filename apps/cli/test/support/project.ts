@@ -44,7 +44,7 @@ export const probe = defineConnector({
     async start() { await fail(options.start); },
     async healthcheck() { await fail(options.health); },
     async stop() { await fail(options.stop); },
-    ddl() { return ["CREATE PLACE one;", "CREATE PLACE two;"]; },
+    ddl() { return options.health === "none" ? ["CREATE PLACE one;", "CREATE PLACE two;"] : []; },
     async plan(messages, { showValues }) {
       const refused = new PermanentSinkError("probe: refused");
       const writes = (message, index) => message.subject.endsWith(".none") ? [] : [{

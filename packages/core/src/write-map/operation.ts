@@ -3,7 +3,7 @@ import { compileChoice, compileField } from "./fields.js";
 import type { Reader } from "./reference.js";
 import { isReference } from "./reference-path.js";
 import { joinRecord, type Scope, type Template } from "./template.js";
-import { type DeclaredTexts, fieldsOf, type WriteField, type WriteOperation, type WriteVocabulary } from "./vocabulary.js";
+import { type DeclaredTexts, fieldsOf, type RuleFault, type WriteField, type WriteOperation, type WriteVocabulary } from "./vocabulary.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export function compileOperation(
 ): CompiledOperation {
   const operation = vocabulary.operations[name] as WriteOperation;
   const fields = fieldsOf(operation);
-  reportFieldContract(name, given, operation, vocabulary, scope);
+  const kept = keepsFieldContract(name, given, operation, vocabulary, scope);
   const members: (readonly [string, Template])[] = [["op", { constant: true, value: name }]];
   let namesFromMessage = false;
   for (const [key, field] of Object.entries(fields)) {
@@ -38,27 +38,34 @@ export function compileOperation(
     }
     if (field.declares !== undefined && typeof value === "string") reportUndeclared(key, field, value, given, declared, scope);
   }
-  for (const fault of vocabulary.check?.(name, given) ?? []) scope.report(fault);
+  // A connector judges what has the fields of its operation; anything else it would only report again.
+  if (kept) for (const fault of vocabulary.check?.(name, given) ?? []) scope.report(fault);
   const payload = joinRecord(members);
   return { payload: payload.constant ? () => payload.value : payload.read, namesFromMessage };
 }
 
-/** Required and unused fields (WO-GEN-07). */
-function reportFieldContract(name: string, given: Fields, operation: WriteOperation, vocabulary: WriteVocabulary, scope: Scope): void {
+/** Reports required fields that are missing and fields that are not used (WO-GEN-07); true when there is none. */
+function keepsFieldContract(name: string, given: Fields, operation: WriteOperation, vocabulary: WriteVocabulary, scope: Scope): boolean {
   const own = choosable(operation);
+  let kept = true;
+  const report = (fault: RuleFault): void => {
+    kept = false;
+    scope.report(fault);
+  };
   for (const [key, field] of Object.entries(operation.required)) {
     const { chosenBy } = field;
     if (chosenBy !== undefined && given[chosenBy] !== undefined) {
-      if (given[key] !== undefined) scope.report({ path: [chosenBy], message: `excludes ${key}` });
+      if (given[key] !== undefined) report({ path: [chosenBy], message: `excludes ${key}` });
     } else if (isMissing(given[key], field)) {
-      scope.report({ path: [key], message: `${name} requires ${key}${chosenBy === undefined ? "" : ` or ${chosenBy}`}` });
+      report({ path: [key], message: `${name} requires ${key}${chosenBy === undefined ? "" : ` or ${chosenBy}`}` });
     }
   }
   const known = new Set(Object.values(vocabulary.operations).flatMap((each) => [...choosable(each)]));
   for (const key of Object.keys(given)) {
     if (given[key] === undefined || own.has(key)) continue;
-    scope.report({ path: [key], message: `${name} does not use ${key}`, ...(known.has(key) ? {} : { ofSchema: true }) });
+    report({ path: [key], message: `${name} does not use ${key}`, ...(known.has(key) ? {} : { ofSchema: true }) });
   }
+  return kept;
 }
 
 function choosable(operation: WriteOperation): ReadonlySet<string> {

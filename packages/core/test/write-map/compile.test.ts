@@ -62,6 +62,7 @@ describe("FW-MAP-07 faults of a rule", () => {
     [{ ...insert, when: { subject: "a..b" } }, /^sink\.write\[0\]\.when\.subject: must be a subject/],
     [{ ...insert, data: { a: 2 ** 60 } }, "sink.write[0].data.a: an integer beyond 2^53 loses digits here; write it in quotes"],
     [{ place: "bad name", data: { a: 1 } }, "sink.write[0].place: is no name"],
+    [{ place: "bad name", data: { a: 1 }, where: { a: 1 } }, "sink.write[0].where: insert does not use where"],
   ])("FW-MAP-07 %j", (rule, line) => {
     const found = lines({ write: [rule] });
     expect(found).toHaveLength(1);
