@@ -1,13 +1,13 @@
 import { DestinationUnavailableError, NotAttemptedError } from "@sinks/core";
 import type { Pool } from "pg";
-import { openConnection } from "./connect.js";
-import type { ConnectedTo } from "./connect-attempt.js";
-import type { PostgresConnection } from "./connection.js";
-import { type ConnectionSettings, connectionSettings } from "./connection-settings.js";
-import { endHandlerPool, handlerPool } from "./handler-pool.js";
+import { openConnection } from "./connection/connect.js";
+import type { ConnectedTo } from "./connection/connect-attempt.js";
+import type { PostgresConnection } from "./connection/connection.js";
+import { type ConnectionSettings, connectionSettings } from "./connection/connection-settings.js";
+import { endHandlerPool, handlerPool } from "./connection/handler-pool.js";
+import type { Session, Sessions } from "./connection/session.js";
+import { readTlsFiles, type TlsFiles } from "./connection/tls.js";
 import type { PostgresOptions } from "./options.js";
-import type { Session, Sessions } from "./session.js";
-import { readTlsFiles, type TlsFiles } from "./tls.js";
 
 /** What the connections are made with besides the options. */
 export interface ClientServices {

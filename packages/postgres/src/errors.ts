@@ -10,8 +10,8 @@ import {
   TemporarySinkError,
   UnknownOutcomeError,
 } from "@sinks/core";
+import type { SessionFailure } from "./connection/session.js";
 import { type DriverError, driverError, facts } from "./driver-error.js";
-import type { SessionFailure } from "./session.js";
 
 /**
  * What a code says about the work that raised it. All but `lost` are definite: rolled back.

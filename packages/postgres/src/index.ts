@@ -1,8 +1,7 @@
 export { postgres } from "./connector.js";
-export type { TableName } from "./identifier.js";
-export { type JsonText, json } from "./json-text.js";
 export { type PostgresOptions, postgresOptions } from "./options.js";
-export type { ParamTypeText, ScalarType } from "./param-type.js";
+export type { TableName } from "./payload/identifier.js";
+export { type JsonText, json } from "./payload/json-text.js";
 export type {
   ColumnValue,
   DeletePayload,
@@ -14,5 +13,6 @@ export type {
   TablePayload,
   UpdatePayload,
   UpsertPayload,
-} from "./payload.js";
-export type { AnyStatements, StatementPayload } from "./statement-payload.js";
+} from "./payload/payload.js";
+export type { AnyStatements, StatementPayload } from "./payload/statement-payload.js";
+export type { ParamTypeText, ScalarType } from "./value/param-type.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tableParts } from "./identifier.js";
+import { tableParts } from "./payload/identifier.js";
 
 type Given = Readonly<Record<string, unknown>>;
 

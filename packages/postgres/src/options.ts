@@ -1,9 +1,9 @@
 import { checkWriteMap, destinationChoice, secretOption, writeMapOptions } from "@sinks/core";
 import { z } from "zod";
-import { tableParts } from "./identifier.js";
 import { optionFaults } from "./option-faults.js";
-import { statementsOption } from "./statement-options.js";
-import { declaredStatements, writeVocabulary } from "./write-vocabulary.js";
+import { tableParts } from "./payload/identifier.js";
+import { declaredStatements, writeVocabulary } from "./payload/write-vocabulary.js";
+import { statementsOption } from "./statement/statement-options.js";
 
 const duration = (fallback: number, description: string) => z.int().min(100).max(600_000).default(fallback).describe(description);
 const fileName = (description: string) => z.string().min(1).nullable().default(null).describe(description);

@@ -1,11 +1,11 @@
 import type { Check } from "@sinks/core";
-import { quoteTable } from "./identifier.js";
-import { ledgerStatements } from "./ledger-table.js";
+import type { Sessions } from "./connection/session.js";
+import { query } from "./connection/session-query.js";
+import { ledgerStatements } from "./ledger/ledger-table.js";
 import type { PostgresOptions } from "./options.js";
-import type { Sessions } from "./session.js";
-import { query } from "./session-query.js";
-import { readTableFacts } from "./table-facts.js";
-import type { TableFault } from "./table-fault.js";
+import { quoteTable } from "./payload/identifier.js";
+import { readTableFacts } from "./table/table-facts.js";
+import type { TableFault } from "./table/table-fault.js";
 import type { WriteMode } from "./write-mode.js";
 
 /** Checks the database without writing: the login, TLS, durability, tables, columns, keys and rights (FW-CLI-06). */

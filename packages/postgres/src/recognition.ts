@@ -1,5 +1,5 @@
 import type { Envelope, InventoryReport, InventoryRequest } from "@sinks/core";
-import type { Sessions } from "./session.js";
+import type { Sessions } from "./connection/session.js";
 
 /** What a look at the destination needs. */
 export interface Inquiry {

@@ -1,9 +1,9 @@
 import type { Envelope, SinkError, Telemetry } from "@sinks/core";
-import type { BuiltWrite } from "./built-write.js";
-import type { MessageEntries } from "./plan.js";
-import type { RetrySafety } from "./retry-safety.js";
-import type { Sessions } from "./session.js";
-import type { TableFault } from "./table-fault.js";
+import type { Sessions } from "./connection/session.js";
+import type { RetrySafety } from "./payload/retry-safety.js";
+import type { MessageEntries } from "./plan/plan.js";
+import type { BuiltWrite } from "./render/built-write.js";
+import type { TableFault } from "./table/table-fault.js";
 
 /** What one message becomes: its writes in order, none for a message that writes nothing, or why it can never be written. */
 export type MessagePlan = readonly BuiltWrite[] | SinkError;

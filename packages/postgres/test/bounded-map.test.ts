@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BoundedMap } from "../src/bounded-map.js";
+import { BoundedMap } from "../src/render/bounded-map.js";
 
 test("a full map forgets its oldest entry, and an entry that is set again is no new one", () => {
   const map = new BoundedMap<number>(2);

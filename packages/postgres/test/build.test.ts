@@ -1,10 +1,10 @@
 import { isErrorKind } from "@sinks/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createPayloadBuilder } from "../src/build.js";
-import type { BuiltWrite } from "../src/built-write.js";
-import { checkPayload } from "../src/check-payload.js";
-import type { PostgresPayload } from "../src/payload.js";
+import { checkPayload } from "../src/payload/check-payload.js";
+import type { PostgresPayload } from "../src/payload/payload.js";
+import { createPayloadBuilder } from "../src/render/build.js";
+import type { BuiltWrite } from "../src/render/built-write.js";
 import { buildAll, buildSettings, guardTwo, render, statementsOf } from "./payload-fixture.js";
 
 const upsert = (data: object, fields: object = {}) => ({ op: "upsert", table: "t", data, conflict: ["a", "b"], ...fields });

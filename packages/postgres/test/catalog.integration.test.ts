@@ -1,7 +1,7 @@
 import { type PostgresServer, startPostgres } from "@sinks/testing/services";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Catalog, type TypesResult } from "../src/catalog.js";
-import type { Session } from "../src/session.js";
+import type { Session } from "../src/connection/session.js";
+import { Catalog, type TypesResult } from "../src/table/catalog.js";
 import { never, query, startClient, succeeded } from "./postgres-fixture.js";
 
 let server: PostgresServer;

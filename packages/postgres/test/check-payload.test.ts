@@ -1,7 +1,7 @@
 import { isErrorKind } from "@sinks/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkPayload } from "../src/check-payload.js";
+import { checkPayload } from "../src/payload/check-payload.js";
 import { buildSettings, guardOne } from "./payload-fixture.js";
 
 const settings = buildSettings();

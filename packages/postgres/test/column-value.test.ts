@@ -1,7 +1,7 @@
 import { isErrorKind, NumberToken } from "@sinks/core";
 import { expect, test } from "vitest";
-import type { BoundValue, BuiltWrite } from "../src/built-write.js";
-import { json } from "../src/json-text.js";
+import { json } from "../src/payload/json-text.js";
+import type { BoundValue, BuiltWrite } from "../src/render/built-write.js";
 import { buildSettings, guardTwo, tableTypes } from "./payload-fixture.js";
 
 /** Text that a value becomes in a column of a type; without one the type is unknown. */

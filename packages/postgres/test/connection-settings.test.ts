@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clientConfig, SettledClient } from "../src/connect-attempt.js";
-import { connectionSettings } from "../src/connection-settings.js";
-import { refusesTls, tlsAttempts } from "../src/tls.js";
+import { clientConfig, SettledClient } from "../src/connection/connect-attempt.js";
+import { connectionSettings } from "../src/connection/connection-settings.js";
+import { refusesTls, tlsAttempts } from "../src/connection/tls.js";
 import { options } from "./postgres-fixture.js";
 
 const settings = (given: Record<string, unknown>) => connectionSettings(options(given));

@@ -1,7 +1,7 @@
 import { createEnvelope, type Envelope, type EnvelopeFields, isErrorKind } from "@sinks/core";
 import { expect, test } from "vitest";
-import type { Form } from "../src/built-write.js";
-import { type EnvelopeRowOptions, EnvelopeRows } from "../src/envelope-row.js";
+import { type EnvelopeRowOptions, EnvelopeRows } from "../src/envelope/envelope-row.js";
+import type { Form } from "../src/render/built-write.js";
 
 const form = { cutsAtRepeatedConflict: false } as Form;
 const options: EnvelopeRowOptions = { payload_type: "jsonb", payload_mode: "json_or_envelope", include_metadata: false, nul: "reject" };

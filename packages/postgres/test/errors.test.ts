@@ -1,7 +1,7 @@
 import { isErrorKind } from "@sinks/core";
 import { expect, test } from "vitest";
+import type { SessionFailure } from "../src/connection/session.js";
 import { toConnectError, toPostgresError, verdictOf } from "../src/errors.js";
-import type { SessionFailure } from "../src/session.js";
 
 const failed = (code: string, fields: Record<string, unknown> = {}, kind: SessionFailure["kind"] = "server"): SessionFailure => ({
   kind,

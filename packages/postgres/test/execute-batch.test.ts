@@ -1,7 +1,7 @@
 import { DestinationUnavailableError, ValidationError } from "@sinks/core";
 import { describe, expect, it } from "vitest";
-import type { MessageWrites } from "../src/segment.js";
-import type { Sessions } from "../src/session.js";
+import type { Sessions } from "../src/connection/session.js";
+import type { MessageWrites } from "../src/execute/segment.js";
 import { batchOf, execute, failingOn, rows } from "./fake-execution.js";
 import { FakeServer, fakeForm, fakeWrite } from "./fake-server.js";
 

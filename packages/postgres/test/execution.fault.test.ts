@@ -4,7 +4,7 @@ import { eventually, makeTemporaryFolder, type PostgresServer, startPostgres } f
 import { build } from "tsup";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { PostgresClient } from "../src/client.js";
-import { ledgerStatements } from "../src/ledger-table.js";
+import { ledgerStatements } from "../src/ledger/ledger-table.js";
 import { batchOf, executeReal, payloadWriter, sql } from "./execution-fixture.js";
 import type { LedgerRunnerArguments } from "./ledger-runner.js";
 import { startClient } from "./postgres-fixture.js";

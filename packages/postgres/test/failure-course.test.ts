@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { courseOf } from "../src/failure-course.js";
+import { courseOf } from "../src/execute/failure-course.js";
 
 const courseOfCode = (code: string | null, error: object = {}) =>
   courseOf({ kind: "server", code, sent: 1, error: { code, severity: "ERROR", ...error } });

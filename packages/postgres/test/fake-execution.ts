@@ -1,8 +1,8 @@
 import { isErrorKind, type Telemetry, type WriteContext, type WriteOutcome } from "@sinks/core";
-import type { BuiltWrite, Form } from "../src/built-write.js";
-import { executeBatch } from "../src/execute-batch.js";
-import type { ExecutionPorts, ExecutionSettings } from "../src/execution-settings.js";
-import type { MessageWrites } from "../src/segment.js";
+import { executeBatch } from "../src/execute/execute-batch.js";
+import type { ExecutionPorts, ExecutionSettings } from "../src/execute/execution-settings.js";
+import type { MessageWrites } from "../src/execute/segment.js";
+import type { BuiltWrite, Form } from "../src/render/built-write.js";
 import { type FakeRow, type FakeServer, fakeWrite } from "./fake-server.js";
 
 /** Settings of an execution unless a test says otherwise. */

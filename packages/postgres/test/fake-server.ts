@@ -1,5 +1,5 @@
-import type { BoundValue, BuiltWrite, Form, Query } from "../src/built-write.js";
-import type { PipelineResult, QueryResult, Session, SessionFailure, Sessions } from "../src/session.js";
+import type { PipelineResult, QueryResult, Session, SessionFailure, Sessions } from "../src/connection/session.js";
+import type { BoundValue, BuiltWrite, Form, Query } from "../src/render/built-write.js";
 
 /** A row of the fake database. */
 export interface FakeRow {

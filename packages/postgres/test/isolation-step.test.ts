@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideIsolationStep } from "../src/isolation-step.js";
+import { decideIsolationStep } from "../src/execute/isolation-step.js";
 
 describe("the decision", () => {
   const facts = { single: false, inTransactions: false, halving: false, planRenewed: false, timedOutElsewhere: false };

@@ -1,8 +1,8 @@
 import { eventually, type PostgresServer, startPostgres } from "@sinks/testing/services";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { PostgresClient } from "../src/client.js";
-import { LedgerRetention } from "../src/ledger-retention.js";
-import { ensureLedgerTable, ledgerStatements } from "../src/ledger-table.js";
+import { LedgerRetention } from "../src/ledger/ledger-retention.js";
+import { ensureLedgerTable, ledgerStatements } from "../src/ledger/ledger-table.js";
 import { batchOf, executeReal, payloadWriter, sql } from "./execution-fixture.js";
 import { recordingTelemetry } from "./fake-execution.js";
 import { never, startClient } from "./postgres-fixture.js";

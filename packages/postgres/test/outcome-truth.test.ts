@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MessageWrites } from "../src/segment.js";
+import type { MessageWrites } from "../src/execute/segment.js";
 import { execute } from "./fake-execution.js";
 import { type FakeRow, FakeServer, fakeForm, fakeWrite } from "./fake-server.js";
 

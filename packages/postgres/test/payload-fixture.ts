@@ -1,11 +1,11 @@
 import { isSinkError } from "@sinks/core";
-import { type BuildSettings, createPayloadBuilder, type PayloadBuilder } from "../src/build.js";
-import type { BuiltWrite, Query } from "../src/built-write.js";
-import { checkPayload } from "../src/check-payload.js";
-import type { ColumnType, TableTypes } from "../src/column-type.js";
-import { compileStatements } from "../src/named-statement.js";
 import { postgresOptions } from "../src/options.js";
-import type { PostgresPayload } from "../src/payload.js";
+import { checkPayload } from "../src/payload/check-payload.js";
+import type { PostgresPayload } from "../src/payload/payload.js";
+import { type BuildSettings, createPayloadBuilder, type PayloadBuilder } from "../src/render/build.js";
+import type { BuiltWrite, Query } from "../src/render/built-write.js";
+import { compileStatements } from "../src/statement/named-statement.js";
+import type { ColumnType, TableTypes } from "../src/value/column-type.js";
 
 /** Settings of a sink without statements, changed as given. */
 export function buildSettings(changes: Partial<BuildSettings> = {}): BuildSettings {

@@ -1,8 +1,8 @@
 import { type Handler, NumberToken } from "@sinks/core";
 import { expect, expectTypeOf, test } from "vitest";
-import { json } from "../src/json-text.js";
-import type { PostgresPayload } from "../src/payload.js";
-import type { StatementPayload } from "../src/statement-payload.js";
+import { json } from "../src/payload/json-text.js";
+import type { PostgresPayload } from "../src/payload/payload.js";
+import type { StatementPayload } from "../src/payload/statement-payload.js";
 import { buildSettings, guardTwo, statementsOf } from "./payload-fixture.js";
 
 const configuration = {

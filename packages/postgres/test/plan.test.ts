@@ -1,9 +1,9 @@
 import { ValidationError } from "@sinks/core";
 import { describe, expect, test } from "vitest";
-import { createPayloadBuilder } from "../src/build.js";
-import { checkPayload } from "../src/check-payload.js";
-import { describePlan, type MessageEntries, type PlanSettings } from "../src/plan.js";
-import { needsTypes, planEntry } from "../src/plan-entry.js";
+import { checkPayload } from "../src/payload/check-payload.js";
+import { describePlan, type MessageEntries, type PlanSettings } from "../src/plan/plan.js";
+import { needsTypes, planEntry } from "../src/plan/plan-entry.js";
+import { createPayloadBuilder } from "../src/render/build.js";
 import { buildSettings, statementsOf, tableTypes } from "./payload-fixture.js";
 
 const statements = statementsOf({ seen: "UPDATE depots SET seen = :by WHERE city = :city" });

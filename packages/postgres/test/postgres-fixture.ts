@@ -1,8 +1,8 @@
-import type { Query } from "../src/built-write.js";
 import { PostgresClient } from "../src/client.js";
+import type { PipelineResult, QueryResult } from "../src/connection/session.js";
 import type { PostgresOptions } from "../src/options.js";
 import { postgresOptions } from "../src/options.js";
-import type { PipelineResult, QueryResult } from "../src/session.js";
+import type { Query } from "../src/render/built-write.js";
 
 /** Options of the sink for a test. */
 export function options(given: Record<string, unknown>): PostgresOptions {

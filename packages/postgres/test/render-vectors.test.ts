@@ -1,7 +1,7 @@
 import { isErrorKind, isSinkError } from "@sinks/core";
 import { expect, test } from "vitest";
-import { createPayloadBuilder } from "../src/build.js";
-import { checkPayload } from "../src/check-payload.js";
+import { checkPayload } from "../src/payload/check-payload.js";
+import { createPayloadBuilder } from "../src/render/build.js";
 import { buildAll, buildSettings, guardOne, guardTwo, render, rendered, tableTypes } from "./payload-fixture.js";
 
 const stock = { op: "upsert", table: "stock", data: { sku: "x", qty: 5, bin: "k" }, conflict: ["sku"] };

@@ -2,12 +2,12 @@ import { encodeJson, isSinkError, NumberToken } from "@sinks/core";
 import { type PostgresServer, startPostgres } from "@sinks/testing/services";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPayloadBuilder, type PayloadBuilder } from "../src/build.js";
-import { checkPayload } from "../src/check-payload.js";
 import type { PostgresClient } from "../src/client.js";
-import type { TableTypes } from "../src/column-type.js";
-import { json } from "../src/json-text.js";
-import type { Session } from "../src/session.js";
+import type { Session } from "../src/connection/session.js";
+import { checkPayload } from "../src/payload/check-payload.js";
+import { json } from "../src/payload/json-text.js";
+import { createPayloadBuilder, type PayloadBuilder } from "../src/render/build.js";
+import type { TableTypes } from "../src/value/column-type.js";
 import { buildSettings, render, statementsOf, tableTypes } from "./payload-fixture.js";
 import { never, query, startClient, succeeded } from "./postgres-fixture.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { PostgresPayload } from "../src/payload.js";
-import { type RetrySafetySettings, retrySafety } from "../src/retry-safety.js";
+import type { PostgresPayload } from "../src/payload/payload.js";
+import { type RetrySafetySettings, retrySafety } from "../src/payload/retry-safety.js";
 import { statementsOf } from "./payload-fixture.js";
 
 const statements = statementsOf({ park: "UPDATE t SET a = 1", touch: { sql: "UPDATE t SET a = 1", idempotent: true } });

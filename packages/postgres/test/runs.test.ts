@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkQuery, chunksOf, halvesOf } from "../src/chunks.js";
-import { runsOf } from "../src/runs.js";
-import { planSegment, splitMessages } from "../src/segment.js";
-import { transactionUnits } from "../src/transaction-units.js";
+import { chunkQuery, chunksOf, halvesOf } from "../src/execute/chunks.js";
+import { runsOf } from "../src/execute/runs.js";
+import { planSegment, splitMessages } from "../src/execute/segment.js";
+import { transactionUnits } from "../src/execute/transaction-units.js";
 import { fakeForm, fakeWrite } from "./fake-server.js";
 
 const forms = [fakeForm("t1"), fakeForm("t2"), fakeForm("t3", { maximumRows: 1 })];

@@ -2,9 +2,9 @@ import { type PostgresServer, startPostgres } from "@sinks/testing/services";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PostgresClient } from "../src/client.js";
-import type { Session } from "../src/session.js";
-import { LexicalFault, lexSql } from "../src/sql-lexer.js";
-import { compileStatement } from "../src/statement-compiler.js";
+import type { Session } from "../src/connection/session.js";
+import { LexicalFault, lexSql } from "../src/statement/sql-lexer.js";
+import { compileStatement } from "../src/statement/statement-compiler.js";
 import { never, query, startClient, succeeded } from "./postgres-fixture.js";
 
 let server: PostgresServer;

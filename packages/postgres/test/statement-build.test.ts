@@ -1,8 +1,8 @@
 import { isErrorKind, NumberToken } from "@sinks/core";
 import { expect, test } from "vitest";
-import type { BuiltWrite } from "../src/built-write.js";
-import { json } from "../src/json-text.js";
-import { scalarTypes } from "../src/param-type.js";
+import { json } from "../src/payload/json-text.js";
+import type { BuiltWrite } from "../src/render/built-write.js";
+import { scalarTypes } from "../src/value/param-type.js";
 import { buildSettings, guardTwo, statementsOf } from "./payload-fixture.js";
 
 const statements = statementsOf({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { StatementCache } from "../src/statement-cache.js";
+import { StatementCache } from "../src/connection/statement-cache.js";
 
 test("WO-PG-33 names come from the text alone, and fit", () => {
   const [one, two] = [new StatementCache(5), new StatementCache(5)];

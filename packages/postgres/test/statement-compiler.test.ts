@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lexSql } from "../src/sql-lexer.js";
-import { compileStatement } from "../src/statement-compiler.js";
+import { lexSql } from "../src/statement/sql-lexer.js";
+import { compileStatement } from "../src/statement/statement-compiler.js";
 
 type Params = Readonly<Record<string, string>>;
 interface Vector {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@sinks/core";
 import { expect, test } from "vitest";
-import { compileStatements } from "../src/named-statement.js";
 import { postgresOptions } from "../src/options.js";
+import { compileStatements } from "../src/statement/named-statement.js";
 
 const faults = (statements: unknown) => {
   const parsed = postgresOptions.safeParse({ url: "postgres://localhost/yard", statements });
