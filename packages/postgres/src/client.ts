@@ -93,6 +93,11 @@ export class PostgresClient implements Sessions {
     }
   }
 
+  /** Has every connection make its plans anew. */
+  forgetPlans(): void {
+    for (const connection of this.#all) connection.forgetPlans();
+  }
+
   /** Ends every connection: idle ones with a goodbye, others at once, their queries cancelled. */
   async stop(): Promise<void> {
     this.#stopping.abort();

@@ -108,7 +108,7 @@ function createParts(options: PostgresOptions, services: ConnectorServices, { ha
 interface Running {
   readonly client: PostgresClient;
   readonly settings: ExecutionSettings;
-  readonly ports: ExecutionPorts;
+  readonly ports: Omit<ExecutionPorts, "tablesChanged">;
   readonly retention: LedgerRetention | null;
 }
 
@@ -173,6 +173,7 @@ class PostgresSinkInstance implements PostgresSink {
     const { client, settings, ports } = this.#started();
     if (messages.length === 0) return [];
     const { mode, catalog } = this.parts;
+    const { age } = catalog;
     const plans = await mode.plan(messages, client, context.signal);
     const work: MessageWrites[] = [];
     for (let index = 0; index < plans.length; index += 1) {
@@ -180,10 +181,13 @@ class PostgresSinkInstance implements PostgresSink {
       const key = settings.ledger === null ? null : (messages[index] as Envelope).idempotencyKey();
       work.push(isSinkError(plan) ? { index, writes: [], refused: plan, key } : { index, writes: plan, refused: null, key });
     }
-    const outcomes = await executeBatch(client, work, context, settings, ports);
+    const tablesChanged: ExecutionPorts["tablesChanged"] = (ask) => catalog.isOutdated(age, ask);
+    const outcomes = await executeBatch(client, work, context, settings, { ...ports, tablesChanged });
     for (const outcome of outcomes) if (outcome !== null) catalog.learn(outcome.destinationCode);
     const idle = work.filter(({ refused, writes, index }) => refused === null && writes.length === 0 && outcomes[index] === null).length;
     if (idle > 0) ports.telemetry.count("messages_without_write_total", idle);
+    // A plan holds the types of its values.
+    if (catalog.age !== age) client.forgetPlans();
     return outcomes;
   }
 

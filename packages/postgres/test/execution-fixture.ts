@@ -40,7 +40,7 @@ export async function executeReal(
     messages,
     { signal: never, ordered: false, lanes: null, onPoison: "dead_letter_and_continue", ...context },
     { ...plainSettings, ...settings },
-    { telemetry, wait, random: Math.random },
+    { telemetry, wait, random: Math.random, tablesChanged: async () => false },
   );
   return { outcomes, words: outcomes.map(wordOf), seen };
 }

@@ -50,7 +50,7 @@ export async function execute(server: FakeServer, messages: readonly MessageWrit
     onPoison: "dead_letter_and_continue",
     ...given.context,
   };
-  const ports = { telemetry, wait: given.wait ?? (async () => undefined), random: () => 0.5 };
+  const ports = { telemetry, wait: given.wait ?? (async () => undefined), random: () => 0.5, tablesChanged: async () => false };
   const outcomes = await executeBatch(server, messages, context, { ...plainSettings, ...given.settings }, ports);
   return { outcomes, words: outcomes.map(wordOf), seen };
 }

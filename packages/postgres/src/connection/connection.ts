@@ -51,6 +51,11 @@ export class PostgresConnection implements Session {
     return result;
   }
 
+  /** Keeps no plan that was made so far: a table may have changed, and a plan keeps the types of its values. */
+  forgetPlans(): void {
+    this.#statements?.forget();
+  }
+
   #learn(failure: NonNullable<PipelineResult["failure"]>): void {
     if (failure.kind === "lost") this.#broken = true;
     // The server became a standby: another connection may reach the new primary.

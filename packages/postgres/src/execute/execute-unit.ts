@@ -39,6 +39,10 @@ export async function executeUnit(parts: UnitParts, messages: readonly MessageWr
     parts.outcomes.applied(messages);
     return null;
   }
+  if (mayBeOfOldTypes(failure) && (await parts.ports.tablesChanged((queries) => parts.conversation.send(queries)))) {
+    parts.outcomes.failed(messages, unavailableError(failure));
+    return failure;
+  }
   if (isolated.has(failure.course) && segment.writes.length > 1) {
     reportIsolation(parts.ports.telemetry, segment, failure);
     const { conversation, outcomes, settings } = parts;
@@ -46,6 +50,11 @@ export async function executeUnit(parts: UnitParts, messages: readonly MessageWr
   }
   parts.outcomes.failed(messages, failure.course === "timed_out" ? unavailableError(failure) : writeError(failure));
   return endsBatch(failure) ? failure : null;
+}
+
+/** A value that was refused as one of its type; the type may be one that its column had before. */
+function mayBeOfOldTypes({ failure }: SegmentFailure): boolean {
+  return failure?.kind === "server" && failure.code?.startsWith("22") === true;
 }
 
 /** A failure of one message alone leaves the others their turn; any other says that they would fail as well (WO-GEN-13). */

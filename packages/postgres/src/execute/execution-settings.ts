@@ -1,6 +1,8 @@
 import type { Telemetry } from "@sinks/core";
 import type { Ledger } from "../ledger/ledger.js";
+import type { Query } from "../render/built-write.js";
 import type { Limits } from "./control.js";
+import type { Reply } from "./conversation.js";
 
 /** What the options say about the execution of batches. */
 export interface ExecutionSettings {
@@ -20,6 +22,8 @@ export interface ExecutionPorts {
   readonly telemetry: Telemetry;
   /** Resolves after so many milliseconds, or early when the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Finds out by queries whether a table has changed since the batch was built (WO-VAL-11). */
+  readonly tablesChanged: (ask: (queries: readonly Query[]) => Promise<Reply>) => Promise<boolean>;
   /** Evenly from 0 up to, not including, 1. */
   readonly random: () => number;
 }

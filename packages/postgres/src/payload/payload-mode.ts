@@ -66,16 +66,25 @@ export class PayloadMode implements WriteMode {
   async plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<readonly MessagePlan[]> {
     const { catalog } = this.#parts;
     const entries: (readonly Checked[] | SinkError)[] = [];
-    const unknown = new Set<string>();
+    const tables = new Set<string>();
     for (const message of messages) {
       const made = this.#payloads(message);
       const entry = made instanceof Promise ? await made : made;
       entries.push(entry);
       if (isSinkError(entry)) continue;
-      for (const { table } of entry) if (table !== null && catalog.known(table.text) === null) unknown.add(table.text);
+      for (const { table } of entry) if (table !== null) tables.add(table.text);
     }
+    const unknown = new Set([...tables].filter((table) => catalog.known(table) === null));
+    const { age } = catalog;
     if (unknown.size > 0) await this.#readTypes(unknown, sessions, signal);
-    return entries.map((entry) => (isSinkError(entry) ? entry : this.#build(entry)));
+    const build = () => entries.map((entry) => (isSinkError(entry) ? entry : this.#build(entry)));
+    const plans = build();
+    // A value may be refused for the type that its column had.
+    const refuses = plans.some((plan, index) => isSinkError(plan) && !isSinkError(entries[index]));
+    if (!refuses || !(await sessions.use(signal, (session) => catalog.isOutdated(age, (queries) => session.pipeline(queries)))))
+      return plans;
+    await this.#readTypes(tables, sessions, signal);
+    return build();
   }
 
   async preview(messages: readonly Envelope[], request: PreviewRequest): Promise<Preview> {

@@ -1,4 +1,5 @@
-import type { Session, SessionFailure } from "../connection/session.js";
+import type { PipelineResult, Session, SessionFailure } from "../connection/session.js";
+import type { Query } from "../render/built-write.js";
 import type { ColumnType, TableTypes } from "../value/column-type.js";
 
 /** The types of a table, or why they could not be read. */
@@ -27,6 +28,11 @@ export class Catalog {
   readonly #tables = new Map<string, TableTypes>();
   #age = 0;
 
+  /** Grows whenever everything is forgotten: what was built at another age may be of other types. */
+  get age(): number {
+    return this.#age;
+  }
+
   /** The types of a table as far as they were read; null for one that is not known. */
   known(table: string): TableTypes | null {
     return this.#tables.get(table) ?? null;
@@ -37,19 +43,34 @@ export class Catalog {
     const known = this.#tables.get(table);
     if (known !== undefined) return { types: known, failure: null };
     const age = this.#age;
-    const { done, failure } = await session.pipeline([{ text: columnTypes, values: [table], prepare: false }]);
+    const { done, failure } = await session.pipeline([typesQuery(table)]);
     if (failure !== null) return { types: null, failure };
-    const types = new Map(
-      (done[0]?.rows ?? []).map(([name, isArray, base]) => [name ?? "", columnType(isArray === "t", base ?? "")] as const),
-    );
+    const types = typesOf(done[0]?.rows ?? []);
     // What was read before something changed may be of before.
     if (age === this.#age) this.#tables.set(table, types);
     return { types, failure: null };
   }
 
-  /** Takes note of the code of a failed write. */
-  learn(code: string | null): void {
-    if (code !== null && changed.has(code)) this.clear();
+  /** Takes note of the code of a failed write; answers whether a table is no longer what it was. */
+  learn(code: string | null): boolean {
+    const says = code !== null && changed.has(code);
+    if (says) this.clear();
+    return says;
+  }
+
+  /**
+   * Finds out whether a table has other types than were known at that age, and then forgets everything: a value that the
+   * server or the build refuses for its type may be good for the new one.
+   */
+  async isOutdated(age: number, ask: (queries: readonly Query[]) => Promise<Pick<PipelineResult, "done" | "failure">>): Promise<boolean> {
+    if (age !== this.#age) return true;
+    const known = [...this.#tables];
+    if (known.length === 0) return false;
+    const { done, failure } = await ask(known.map(([table]) => typesQuery(table)));
+    if (failure?.kind === "lost") return false;
+    const same = failure === null && known.every(([, types], index) => areEqual(types, typesOf(done[index]?.rows ?? [])));
+    if (!same && age === this.#age) this.clear();
+    return !same;
   }
 
   /** Forgets everything, as after a new connection: the server may be another one. */
@@ -57,6 +78,19 @@ export class Catalog {
     this.#age += 1;
     this.#tables.clear();
   }
+}
+
+function typesQuery(table: string): Query {
+  return { text: columnTypes, values: [table], prepare: false };
+}
+
+function typesOf(rows: readonly (readonly (string | null)[])[]): TableTypes {
+  return new Map(rows.map(([name, isArray, base]) => [name ?? "", columnType(isArray === "t", base ?? "")] as const));
+}
+
+function areEqual(one: TableTypes, other: TableTypes): boolean {
+  if (one.size !== other.size) return false;
+  return [...one].every(([name, { kind, base }]) => other.get(name)?.kind === kind && other.get(name)?.base === base);
 }
 
 function columnType(isArray: boolean, base: string): ColumnType {
