@@ -15,4 +15,5 @@ export type {
   UpsertPayload,
 } from "./payload/payload.js";
 export type { AnyStatements, StatementPayload } from "./payload/statement-payload.js";
+export { createPostgresSink, type PostgresSink, type PostgresSinkExtras } from "./sink.js";
 export type { ParamTypeText, ScalarType } from "./value/param-type.js";
