@@ -1,0 +1,116 @@
+import { type NatsServer, type PostgresServer, startNats, startPostgres } from "@sinks/testing/services";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { CliResult } from "./support/cli-process.js";
+import { type PostgresCase, postgresCase } from "./support/postgres-case.js";
+import { ledgerMode } from "./support/postgres-modes.js";
+
+const password = "hunter2/In:The@Clear";
+let nats: NatsServer;
+let postgres: PostgresServer;
+beforeAll(async () => {
+  nats = await startNats();
+  postgres = await startPostgres({ password });
+});
+afterAll(async () => {
+  await nats[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+/** Runs a command whose outputs must not show the password in any spelling. */
+async function ran(scene: PostgresCase, ...commandLine: string[]): Promise<CliResult> {
+  const result = await scene.run(...commandLine);
+  for (const secret of [password, encodeURIComponent(password), "hunter2"]) expect(result.stdout + result.stderr).not.toContain(secret);
+  return result;
+}
+
+async function checks(scene: PostgresCase, configuration: string) {
+  const { exitCode, stdout, stderr } = await ran(scene, "doctor", configuration, "--format", "json");
+  expect(stdout, stderr).not.toBe("");
+  const found = (JSON.parse(stdout) as { checks: { id: string; status: string; message: string; remedy: string | null }[] }).checks;
+  return { exitCode, of: (id: string) => found.find((check) => check.id === id) };
+}
+
+const upsert = { write: [{ op: "upsert", table: "latest", conflict: ["key"], data: { key: ":payload.key", n: ":payload.n" } }] };
+
+test("WO-GEN-16, WO-GEN-23, FW-CFG-04 validate: every fault with its path and place, warnings for what may go in twice, no connection", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  const statements = { park: "UPDATE t SET a = :a\nWHERE b = 'open" };
+  const bad = await ran(
+    scene,
+    "validate",
+    await scene.configure({ statements, lock_timeout_ms: 1, tabel: "x", url: `postgres://u:${password}@h/d` }),
+  );
+  expect([bad.exitCode, bad.stdout]).toEqual([2, ""]);
+  expect(bad.stderr).toMatch(/sink\.statements\.park.*line 2/);
+  expect(bad.stderr).toContain("sink.lock_timeout_ms");
+  expect(bad.stderr).toContain('sink.tabel: unknown key; did you mean "table"?');
+  const plain = await ran(scene, "validate", await scene.configure({ write: ledgerMode.sink.write }), "--format", "json");
+  expect([plain.exitCode, plain.stdout]).toEqual([0, expect.stringMatching(/ledger/)]);
+  expect((await ran(scene, "validate", await scene.configure(ledgerMode.sink), "--format", "json")).stdout).not.toMatch(/ledger/);
+});
+
+test("WO-ENV-01, FW-LED-07 ddl: what it prints makes the tables that the sink needs", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  const configuration = await scene.configure({ ledger: { enabled: true, auto_create: false } });
+  const { exitCode, stdout, stderr } = await ran(scene, "ddl", configuration);
+  expect(exitCode, stderr).toBe(0);
+  await scene.sql(`SET ROLE sinks; ${stdout}`);
+  await scene.job.publish([{ subject: `${scene.job.prefix}.a` }]);
+  const run = await ran(scene, "run", configuration, "--once");
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(await scene.sql("SELECT count(*) FROM sinks_messages, sinks_ledger")).toEqual([["1"]]);
+});
+
+test("FW-CLI-06, WO-ERR-05 doctor: what is missing in the database, each with the statement that mends it, and nothing is changed", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  const whole = await scene.configure({});
+  const absent = await checks(scene, whole);
+  expect([absent.exitCode, absent.of("sink.tables")?.remedy]).toEqual([3, expect.stringContaining("CREATE TABLE")]);
+  expect(absent.of("sink.connection")).toMatchObject({ status: "pass", message: expect.stringContaining("PostgreSQL") });
+  await scene.sql("CREATE TABLE latest (key int, n int)", "GRANT ALL ON latest TO sinks");
+  const mapped = await scene.configure(upsert);
+  const keyless = await checks(scene, mapped);
+  const remedy = keyless.of("sink.tables")?.remedy ?? "";
+  expect([keyless.exitCode, remedy]).toEqual([3, 'CREATE UNIQUE INDEX ON "latest" ("key")']);
+  const refused = await ran(scene, "run", mapped, "--once");
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(remedy)]);
+  await scene.sql(remedy);
+  const mended = await checks(scene, mapped);
+  expect([mended.exitCode, mended.of("sink.tables")?.status]).toEqual([0, "pass"]);
+  expect(await scene.sql("SELECT to_regclass('sinks_messages')")).toEqual([[null]]);
+});
+
+test("FW-CLI-05, FW-CLI-02 test-sink: passes, and says by code and without a secret why a login or an address is none", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  const good = await ran(scene, "test-sink", await scene.configure({ auto_create: true }), "--format", "json");
+  expect([good.exitCode, JSON.parse(good.stdout)]).toMatchObject([0, { sinks: [{ status: "pass", healthcheck: "pass", problem: null }] }]);
+  const address = new URL(postgres.database(scene.database));
+  const wrong = { host: "127.0.0.1", database: scene.database, user: "sinks", password: `${password}!` };
+  const problems = [
+    [{ ...wrong, port: postgres.port }, "credentials_refused", "28P01"],
+    [{ ...wrong, port: 1 }, "destination_unavailable", "ECONNREFUSED"],
+    [{ url: `${address.href}x` }, "configuration_invalid", "3D000"],
+  ] as const;
+  for (const [login, code, detail] of problems) {
+    const sink = { type: "postgres", ...login, connect_timeout_ms: 1000 };
+    const { exitCode, stdout } = await ran(scene, "test-sink", await scene.job.configure({ sink }), "--format", "json");
+    expect([exitCode, JSON.parse(stdout)], detail).toMatchObject([
+      3,
+      { sinks: [{ status: "fail", problem: { code, message: expect.stringContaining(detail) } }] },
+    ]);
+  }
+});
+
+test("FW-CLI-07, WO-ENV-05 verify: tells a row that is gone, and says that a plain write map cannot be verified", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  await scene.sql(...ledgerMode.schema, "GRANT ALL ON events TO sinks");
+  await scene.job.publish(Array.from({ length: 5 }, (_, n) => ({ subject: `${scene.job.prefix}.a`, body: JSON.stringify({ n }) })));
+  const whole = await scene.configure({ auto_create: true });
+  expect((await ran(scene, "run", whole, "--once")).exitCode).toBe(0);
+  await scene.sql("DELETE FROM sinks_messages WHERE stream_sequence IN (2, 3)");
+  const { exitCode, stdout } = await ran(scene, "verify", whole, "--format", "json");
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([3, { expected: 5, stored: 3, missing: [[2, 3]] }]);
+  const plain = await ran(scene, "verify", await scene.configure({ write: ledgerMode.sink.write }));
+  expect([plain.exitCode, plain.stdout]).toEqual([2, ""]);
+  expect(plain.stderr).toContain("cannot be verified");
+});
