@@ -298,3 +298,20 @@ test("FW-MAP-01 FW-MAP-06 messages with nothing to write are stored and counted,
   expect(counted.filter(([name]) => name === "messages_without_write_total")).toEqual([["messages_without_write_total", 2]]);
   expect(await rows(url, "SELECT sku FROM lines ORDER BY 1")).toEqual([["x"], ["y"]]);
 });
+
+test("WO-GEN-09 WO-PG-06 FW-MAP-04 values that a write map gives are judged message by message, its own names once", async () => {
+  const url = await server.createDatabase();
+  await run(url, "CREATE TABLE t (a int8 PRIMARY KEY, b jsonb)");
+  const write = [{ op: "upsert", table: "t", data: { a: ":payload.a", b: ":payload.b?" }, conflict: ["a"] }];
+  await using sink = await startSink({ url, write });
+  const bodies = ['{"a":1,"b":[1,{"$gt":""}]}', '{"b":1}', '{"a":[1]}', '{"a":2,"b":"x\\u0000"}', '{"a":9007199254740993}'];
+  const outcomes = await sink.writeBatch(
+    bodies.map((body, index) => message(index + 1, body)),
+    writeContext(),
+  );
+  expect(kinds(outcomes)).toEqual(["stored", "ValidationError", "ValidationError", "ValidationError", "stored"]);
+  expect(await rows(url, "SELECT a, b FROM t ORDER BY a")).toEqual([
+    ["1", '[1, {"$gt": ""}]'],
+    ["9007199254740993", null],
+  ]);
+});

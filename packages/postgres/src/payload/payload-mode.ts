@@ -97,7 +97,7 @@ export class PayloadMode implements WriteMode {
   retrySafety(messages: readonly Envelope[]): "safe" | "unsafe" {
     const payloads: PostgresPayload[] = [];
     for (const message of messages) {
-      const made = this.#parts.source.repeatable ? this.#payloads(message) : this.#made.get(message);
+      const made = this.#parts.source.compiled ? this.#payloads(message) : this.#made.get(message);
       // Without payloads nothing of it was sent.
       if (Array.isArray(made)) for (const { payload } of made as readonly Checked[]) payloads.push(payload);
     }
@@ -137,10 +137,10 @@ export class PayloadMode implements WriteMode {
     const { source, builder, settings } = this.#parts;
     const checked: Checked[] = [];
     for (const { payload: given, rule } of sourced) {
-      const payload = checkPayload(given, settings);
+      const payload = source.compiled && !rule.namesFromMessage ? (given as PostgresPayload) : checkPayload(given, settings);
       checked.push({ payload, table: builder.table(payload), namesFromMessage: rule.namesFromMessage });
     }
-    if (!source.repeatable) this.#made.set(message, checked);
+    if (!source.compiled) this.#made.set(message, checked);
     return checked;
   }
 

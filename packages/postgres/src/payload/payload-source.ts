@@ -21,8 +21,11 @@ export interface SourcedPayload {
 
 /** Where the payloads of messages come from. */
 export interface PayloadSource {
-  /** True when asking again gives the same and does nothing else. */
-  readonly repeatable: boolean;
+  /**
+   * True for a write map: asking again gives the same and does nothing else, and a payload whose names are the rule's own
+   * passed guard 1 when the rule was compiled.
+   */
+  readonly compiled: boolean;
   /** The payloads of a message; throws, or rejects with, the `SinkError` that rejects it. */
   payloads(envelope: Envelope): readonly SourcedPayload[] | Promise<readonly SourcedPayload[]>;
 }
@@ -35,7 +38,7 @@ export function writeMapSource(
   const compiled: CompiledWriteMap = compileWriteMap(settings, vocabulary, declaredStatements({ statements: settings.statements }) ?? {});
   if ("faults" in compiled) throw new ConfigurationError(`sink.${compiled.faults[0]?.path.join(".")}: ${compiled.faults[0]?.message}`);
   const map: WriteMap = compiled.map;
-  return { repeatable: true, payloads: (envelope) => map.plan(envelope) };
+  return { compiled: true, payloads: (envelope) => map.plan(envelope) };
 }
 
 const ownNames: SourcedPayload["rule"] = Object.freeze({ namesFromMessage: false });
@@ -43,5 +46,5 @@ const ownNames: SourcedPayload["rule"] = Object.freeze({ namesFromMessage: false
 /** The payloads that code makes; its names are the program's own. */
 export function handlerSource(handler: Handler<PostgresPayload>): PayloadSource {
   const payloads = async (envelope: Envelope) => (await runHandler(handler, envelope)).map((payload) => ({ payload, rule: ownNames }));
-  return { repeatable: false, payloads };
+  return { compiled: false, payloads };
 }
