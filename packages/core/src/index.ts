@@ -22,6 +22,7 @@ export {
   type ConnectorStatus,
   defineConnector,
   isConnector,
+  type WriteBudget,
 } from "./connector/define-connector.js";
 export type { InventoryAbility, InventoryReport, InventoryRequest } from "./connector/inventory.js";
 export type { PlanAbility, PlannedMessage, PlannedRun, PlannedWrite, PlanRequest, SinkPlan } from "./connector/plan.js";

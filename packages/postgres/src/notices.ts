@@ -1,10 +1,19 @@
+import type { WriteBudget } from "@sinks/core";
 import type { PostgresOptions } from "./options.js";
 
-/**
- * What valid options should be told: an insert whose message may come again would meet its own row, or add a second one
- * (WO-GEN-23).
- */
-export function postgresNotices({ write = [], ledger }: Pick<PostgresOptions, "write" | "ledger">): readonly string[] {
+/** Timeouts that end a write; each should end it before the pipeline does, so that its outcome is known (WO-PG-34). */
+const timeouts = ["connect_timeout_ms", "acquire_timeout_ms", "statement_timeout_ms", "lock_timeout_ms"] as const;
+
+/** What decides the notices. */
+export type NoticeOptions = Pick<PostgresOptions, "write" | "ledger" | (typeof timeouts)[number]>;
+
+/** What valid options should be told (WO-GEN-23, WO-OPT-04). */
+export function postgresNotices(options: NoticeOptions, budget: WriteBudget): readonly string[] {
+  return [...insertNotices(options), ...timeoutNotices(options, budget)];
+}
+
+/** An insert whose message may come again would meet its own row, or add a second one. */
+function insertNotices({ write = [], ledger }: NoticeOptions): readonly string[] {
   if (ledger.enabled) return [];
   return write.flatMap((rule, index) =>
     (rule["op"] ?? "insert") === "insert"
@@ -13,4 +22,10 @@ export function postgresNotices({ write = [], ledger }: Pick<PostgresOptions, "w
         ]
       : [],
   );
+}
+
+function timeoutNotices(options: NoticeOptions, { writeMs }: WriteBudget): readonly string[] {
+  return timeouts
+    .filter((name) => options[name] > writeMs)
+    .map((name) => `${name}: is longer than delivery.in_progress.max_lease_ms (${writeMs}), so a write is given up before it ends`);
 }

@@ -97,13 +97,20 @@ test("WO-GEN-23 an insert of a write map is named with its remedy, unless the le
     { op: "upsert", table: "t", data: { a: 1 }, conflict: ["a"], update_columns: [] },
     { op: "insert", table: "t", data: ":payload" },
   ];
-  const notices = (more: object) => postgres.notices(postgresOptions.parse({ url: "postgres://localhost/x", write, ...more }));
+  const notices = (more: object) =>
+    postgres.notices(postgresOptions.parse({ url: "postgres://localhost/x", write, ...more }), { writeMs: 600_000 });
   expect(notices({})).toEqual([
     expect.stringMatching(/^write\[0\]: an insert meets its own row .*upsert with update_columns: \[\]/),
     expect.stringMatching(/^write\[2\]: /),
   ]);
   expect(notices({ ledger: { enabled: true } })).toEqual([]);
   expect(notices({ write: undefined })).toEqual([]);
+});
+
+test("WO-OPT-04 a timeout that outlasts a write of the pipeline is named", () => {
+  const options = postgresOptions.parse({ ...url, statement_timeout_ms: 30_000, lock_timeout_ms: 10_000 });
+  expect(postgres.notices(options, { writeMs: 30_000 })).toEqual([]);
+  expect(postgres.notices(options, { writeMs: 20_000 })).toEqual([expect.stringMatching(/^statement_timeout_ms: is longer than .*20000/)]);
 });
 
 test("WO-PG-14 a wrong name in a rule is told once, in the words of the rule", () => {

@@ -50,7 +50,7 @@ test("WO-OB-02 whole messages are planned without the database, and the table by
     plan.messages.map(({ error, writes }) => [error?.code ?? null, writes.map(({ destination, extras }) => [destination, extras])]),
   ).toEqual([
     [null, [["orders", { op: "envelope" }]]],
-    ["table_not_allowed", []],
+    ["destination_not_allowed", []],
   ]);
   expect(plan.messages[0]?.writes[0]?.rendered).toMatch(
     /^INSERT INTO "orders" .* ON CONFLICT \(stream, stream_created_ns, stream_sequence\) DO NOTHING$/,

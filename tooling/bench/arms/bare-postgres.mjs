@@ -11,7 +11,7 @@ const pool = new pg.Pool({ connectionString: settings.database, max: 4 });
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 const writes = {
-  /** The columns that the product's table of whole messages has, idempotent. */
+  /** The columns of the product's table of whole messages that these messages have a value for, idempotent. */
   envelope: {
     name: "bare-envelope",
     text:

@@ -51,7 +51,10 @@ for (let sequence = 1; sequence <= settings.count; ) {
   }
   await wait(1);
 }
-while (stored < settings.count) await wait(5);
+const over = ended.then((summary) => {
+  if (stored < settings.count) throw new Error(`the runner ended with ${summary.stored} of ${settings.count} messages stored`);
+});
+while (stored < settings.count) await Promise.race([wait(5), over]);
 await runner.stop();
 await ended;
 await connection.close();

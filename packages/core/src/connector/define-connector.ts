@@ -18,6 +18,12 @@ export interface ConnectorServices {
   readonly workingDirectory: string;
 }
 
+/** How long the pipeline lets one write take. */
+export interface WriteBudget {
+  /** `delivery.in_progress.max_lease_ms`: a write that takes longer is given up. */
+  readonly writeMs: number;
+}
+
 /** What an author states about a connector (FW-REG-01). */
 export interface ConnectorDefinition<Options extends z.ZodObject> {
   /** `^[a-z][a-z0-9_-]{0,63}$`; the word after `type:` in a configuration. */
@@ -35,7 +41,7 @@ export interface ConnectorDefinition<Options extends z.ZodObject> {
   /** The one source of types, defaults, validation, JSON Schema and reference text. */
   readonly options: Options;
   /** What valid options should be told, one line each, beginning with the key: `write[0]: …`. Shown by `validate` and at start. */
-  notices?(options: z.output<Options>): readonly string[];
+  notices?(options: z.output<Options>, budget: WriteBudget): readonly string[];
   /** Makes a sink; no I/O happens before its `start`. */
   create(options: z.output<Options>, services: ConnectorServices): Sink;
 }
@@ -95,7 +101,7 @@ export function defineConnector<Options extends z.ZodObject>(definition: Connect
     documentation: definition.documentation ?? "",
     certification: Object.freeze([...(definition.certification ?? [])]),
     options: definition.options,
-    notices: (options) => definition.notices?.(options) ?? [],
+    notices: (options, budget) => definition.notices?.(options, budget) ?? [],
     create: (options, services) => definition.create(options, services),
   };
   Object.defineProperty(connector, brand, { value: true, enumerable: false });

@@ -9,6 +9,7 @@ import type { StreamState } from "../source/stream-audit.js";
 import { consumerCheck, deadlineCheck, driftCheck, windowCheck } from "./consumer-checks.js";
 import { deadLetterCheck, deadLetterFilterCheck, deadLetterSizeCheck, deadLetterStreamCheck } from "./dead-letter-checks.js";
 import { failed, passed, skipped, warned } from "./finding.js";
+import { ledgerChecks } from "./ledger-check.js";
 import { advisoryChecks, permissionChecks } from "./permission-checks.js";
 import { streamCheck, subjectCheck } from "./stream-checks.js";
 
@@ -60,6 +61,7 @@ async function checksOf(configuration: Configuration, examination: Examination):
     driftCheck(configuration, features, consumer),
     deadlineCheck(configuration, consumer),
     windowCheck(configuration, consumer),
+    ...ledgerChecks(configuration, stream, consumer),
     ...(await deadLetterChecks(configuration, examination, stream)),
     ...(await permissionChecks(configuration, examination, consumer.kind === "answer")),
     ...(await advisoryChecks(configuration, examination, consumer)),

@@ -57,7 +57,9 @@ export async function loadPipeline(
   const { connector, options } = sink;
   if (connector === null || options === null) throw new Error("a valid sink section has a connector and options");
   // A descriptor made by an older copy of this package says nothing of its own.
-  const ofOptions = (connector.notices?.(options) ?? []).map((notice) => `sink.${notice}`);
+  const ofOptions = (connector.notices?.(options, { writeMs: configuration.delivery.in_progress.max_lease_ms }) ?? []).map(
+    (notice) => `sink.${notice}`,
+  );
   const told = [...notices, ...configurationNotices(raw, configuration), ...ofOptions];
   return { configuration, connector, options, notices: told, source };
 }

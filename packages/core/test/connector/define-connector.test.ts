@@ -19,7 +19,7 @@ test("FW-REG-01 a definition becomes a frozen, branded descriptor with its defau
   expect(Object.isFrozen(connector)).toBe(true);
   expect(connector).toMatchObject({ name: "demo", status: "third_party", productionReady: false, documentation: "", certification: [] });
   expect(connector.options).toBe(options);
-  expect(connector.notices({ directory: "out" })).toEqual([]);
+  expect(connector.notices({ directory: "out" }, { writeMs: 600_000 })).toEqual([]);
 });
 
 test.each([

@@ -157,7 +157,7 @@ export class EnvelopeMode implements WriteMode, Recognition {
 
   #refused(): ValidationError {
     return new ValidationError(`subject token ${this.#options.table_by?.token} names no table of sink.table_by.allow`, {
-      code: "table_not_allowed",
+      code: "destination_not_allowed",
     });
   }
 
