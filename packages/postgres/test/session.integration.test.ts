@@ -275,3 +275,18 @@ test("a stopped server: waiting batches are told at once, and its return is noti
   await own.restart({ settings: { default_transaction_read_only: "on" } });
   await expect(rows(client, "SELECT 1")).rejects.toMatchObject({ name: "DestinationUnavailableError", destinationCode: "25006" });
 });
+
+test("WO-PG-33 plans that are forgotten while a pipeline waits for room are dropped by the next one, not under its hands", async () => {
+  await using client = await startClient({ url, connections: 1 });
+  await client.use(never, async (session) => {
+    const large = () => query("SELECT length($1::text)", "x".repeat(400_000));
+    const written = session.pipeline([large(), large(), large()]);
+    client.forgetPlans();
+    expect(succeeded(await written).map(({ rows }) => rows)).toEqual(Array.from({ length: 3 }, () => [["400000"]]));
+    const names = async () =>
+      succeeded(await session.pipeline([query("SELECT name, statement FROM pg_prepared_statements")]))[0]?.rows ?? [];
+    // What was prepared before is gone; the question itself was prepared since.
+    expect((await names()).map(([, statement]) => statement)).toEqual(["SELECT name, statement FROM pg_prepared_statements"]);
+    expect(succeeded(await session.pipeline([large()]))[0]?.rows).toEqual([["400000"]]);
+  });
+});

@@ -17,6 +17,7 @@ export class PostgresConnection implements Session {
   readonly #cancel: () => void;
   #current: Pipeline | null = null;
   #broken = false;
+  #outdated = false;
   /** Called once, when it breaks while nobody uses it. */
   onBroken: () => void = () => undefined;
 
@@ -41,6 +42,8 @@ export class PostgresConnection implements Session {
   async pipeline(queries: readonly Query[]): Promise<PipelineResult> {
     if (queries.length === 0) return { done: [], failure: null };
     if (this.#current !== null) throw new Error("a connection carries one pipeline at a time");
+    if (this.#outdated) this.#statements?.forget();
+    this.#outdated = false;
     const pipeline = new Pipeline(queries, this.#statements);
     this.#current = pipeline;
     if (this.#broken) pipeline.lose(new Error("the connection ended"));
@@ -51,9 +54,12 @@ export class PostgresConnection implements Session {
     return result;
   }
 
-  /** Keeps no plan that was made so far: a table may have changed, and a plan keeps the types of its values. */
+  /**
+   * Keeps no plan that was made so far: a table may have changed, and a plan keeps the types of its values. They go with the
+   * next pipeline, as one that is still being written relies on the names that the server has.
+   */
   forgetPlans(): void {
-    this.#statements?.forget();
+    this.#outdated = true;
   }
 
   #learn(failure: NonNullable<PipelineResult["failure"]>): void {
