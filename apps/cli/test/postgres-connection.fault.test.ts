@@ -34,17 +34,17 @@ async function proven(scene: PostgresCase, mode: PostgresMode, configuration: st
 
 const slow = "CREATE TRIGGER slow AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION nap()";
 
-/** Runs 400 messages in batches of 20 and terminates the session of a write, eight times. */
+/** Runs 240 messages in batches of 20 and terminates the session of a write, three times. */
 async function terminatedRun(scene: PostgresCase, configuration: string) {
   await using cli = scene.start("run", configuration, "--format", "json");
-  await publish(scene, 400);
-  for (let ended = 0; ended < 8; )
+  await publish(scene, 240);
+  for (let ended = 0; ended < 3; )
     ended += await eventually(() => scene.terminate("wait_event = 'PgSleep'"), { deadlineMs: 20_000, what: "a write", intervalMs: 5 });
-  await scene.settled(400);
+  await scene.settled(240);
   cli.kill("SIGTERM");
   const { exitCode, stdout, stderr } = await cli.ended;
   expect(exitCode, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ stored: 400, dead_lettered: 0 });
+  expect(JSON.parse(stdout)).toMatchObject({ stored: 240, dead_lettered: 0 });
   expect(stderr).toContain("57P01");
 }
 
@@ -56,8 +56,8 @@ test("WO-PG-28, FW-RUN-19 sessions terminated in mid-batch, COMMIT not sent: hel
   const sink = { ...ledgerMode.sink, write: [write, { table: "seen", data: { sequence: ":stream_sequence" } }] };
   const configuration = await scene.configure(sink, { delivery: { batch_size: 20, max_retries: 0 } });
   await terminatedRun(scene, configuration);
-  expect(await consumer(scene)).toMatchObject({ num_redelivered: 0, delivered: { consumer_seq: 400 } });
-  await proven(scene, ledgerMode, configuration, 400);
+  expect(await consumer(scene)).toMatchObject({ num_redelivered: 0, delivered: { consumer_seq: 240 } });
+  await proven(scene, ledgerMode, configuration, 240);
 });
 
 test("WO-PG-28, WO-RT-06 sessions terminated in mid-batch, COMMIT sent along: unknown, written again, each message has one row", async () => {
@@ -65,7 +65,7 @@ test("WO-PG-28, WO-RT-06 sessions terminated in mid-batch, COMMIT sent along: un
   await scene.sql(...ledgerMode.schema, naps(0.05), slow);
   const configuration = await scene.configure(ledgerMode.sink, { delivery: { batch_size: 20, max_retries: 100 } });
   await terminatedRun(scene, configuration);
-  await proven(scene, ledgerMode, configuration, 400);
+  await proven(scene, ledgerMode, configuration, 240);
 });
 
 test("FW-RUN-19, WO-ERR-04 a server that is stopped and started again: held, told in health, stored by the same run", async () => {

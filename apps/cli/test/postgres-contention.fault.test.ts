@@ -57,23 +57,28 @@ test("WO-PG-29, FW-LED-02 two runners that want the same rows in opposite orders
   await Promise.all(
     both.map(async ({ job }, index) => {
       const id = (n: number) => (index === 0 ? n % 20 : 19 - (n % 20));
-      await job.publish(Array.from({ length: 200 }, (_, n) => ({ subject: `${job.prefix}.a`, body: JSON.stringify({ id: id(n) }) })));
+      await job.publish(Array.from({ length: 100 }, (_, n) => ({ subject: `${job.prefix}.a`, body: JSON.stringify({ id: id(n) }) })));
     }),
   );
   const deadlocks = async () =>
     Number((await sql(`SELECT deadlocks FROM pg_stat_database WHERE datname = '${rising.database}'`))[0]?.[0] ?? 0);
-  const ends = await Promise.all(
-    both.map(async (scene) => {
+  const release = await rising.lock("LOCK TABLE counters IN EXCLUSIVE MODE");
+  const running = Promise.all(
+    both.map(async (scene, index) => {
+      const named = { ...sink, application_name: `runner ${index}` };
       const delivery = { ordering: "none", batch_size: 20, max_in_flight_batches: 2, max_retries: 1000 };
-      return await scene.run("run", await scene.configure(sink, { delivery }), "--once", "--format", "json");
+      return await scene.run("run", await scene.configure(named, { delivery }), "--once", "--format", "json");
     }),
   );
-  for (const { exitCode, stdout, stderr } of ends) {
+  const waiting = `SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = '${rising.database}' AND wait_event_type = 'Lock'`;
+  await eventually(async () => (await sql(waiting)).length === 2, { deadlineMs: 20_000, what: "both runners to wait" });
+  await release();
+  for (const { exitCode, stdout, stderr } of await running) {
     expect(exitCode, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ stored: 200, dead_lettered: 0, held: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ stored: 100, dead_lettered: 0, held: 0 });
   }
-  expect(await sql("SELECT DISTINCT n FROM counters")).toEqual([["20"]]);
-  expect(await sql("SELECT count(*) FROM sinks_ledger")).toEqual([["400"]]);
+  expect(await sql("SELECT DISTINCT n FROM counters")).toEqual([["10"]]);
+  expect(await sql("SELECT count(*) FROM sinks_ledger")).toEqual([["200"]]);
   expect((await rising.deadLetters()) + (await falling.deadLetters())).toBe(0);
   await eventually(async () => (await deadlocks()) > 0, { deadlineMs: 10_000, what: "a deadlock in the server's statistics" });
   for (const scene of both) {
