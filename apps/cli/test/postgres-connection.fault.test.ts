@@ -50,7 +50,7 @@ async function terminatedRun(scene: PostgresCase, configuration: string) {
 
 test("WO-PG-28, FW-RUN-19 sessions terminated in mid-batch, COMMIT not sent: held, and no delivery and no retry is spent", async () => {
   await using scene = await postgresCase(nats, postgres);
-  await scene.sql(...ledgerMode.schema, "CREATE TABLE seen (sequence bigint)", naps(0.05), slow);
+  await scene.sql(...ledgerMode.schema, "CREATE TABLE seen (sequence bigint)", naps(0.01), slow);
   const [write] = ledgerMode.sink.write;
   // Two runs of writes: COMMIT waits for their replies (WO-PG-24).
   const sink = { ...ledgerMode.sink, write: [write, { table: "seen", data: { sequence: ":stream_sequence" } }] };
