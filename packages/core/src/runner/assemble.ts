@@ -170,7 +170,7 @@ export function assemble(input: AssembleInput): Running {
     () => source.link,
     () => source.epoch.current.consumerCreatedAt,
   );
-  const stranded = new StrandedMessages(mark, telemetry, leaving.signal);
+  const stranded = new StrandedMessages(mark, telemetry, clock.now, leaving.signal);
   const recovery: Recovery = new Recovery({
     flight,
     stranded,

@@ -1,8 +1,11 @@
+import { isErrorKind } from "../error/errors.js";
+import { describeApiFault } from "../source/api-fault.js";
 import type { MarkResult } from "../source/consumer-mark.js";
 import { pause } from "../source/pause.js";
 import type { SequenceNumber } from "../source/sequence.js";
 import { includes, rangesOf, type SequenceRanges, sequencesOf, subtract, unite } from "../source/sequence-ranges.js";
 import type { Telemetry } from "../telemetry/port.js";
+import { RepeatedWarning } from "./repeated-warning.js";
 import { nothingStranded, readMark, type Stranded, writeMark } from "./stranded-mark.js";
 
 /** Says that a mark cannot be kept, and what helps. */
@@ -31,6 +34,8 @@ export interface MarkPort {
 
 /** Pause before a server that did not keep the mark is asked again. */
 const askAgainMs = 500;
+/** Longest wait for a server to keep the mark; then that is said, and nothing waits any more until the next reading asks again. */
+const keepWithinMs = 30_000;
 
 /**
  * Which messages the server will not send again, or perhaps not, and are not settled yet. The server forgets them with the next
@@ -41,7 +46,9 @@ const askAgainMs = 500;
 export class StrandedMessages {
   readonly #port: MarkPort;
   readonly #telemetry: Telemetry;
+  readonly #now: () => number;
   readonly #signal: AbortSignal;
+  readonly #warning = new RepeatedWarning();
   readonly #certain = new Set<SequenceNumber>();
   #possible: SequenceRanges = [];
   /** Possible ones that are not worth a mark. */
@@ -53,12 +60,13 @@ export class StrandedMessages {
   #ours: SequenceRanges = [];
   #changed = false;
   #refused = false;
-  #writing: Promise<void> | null = null;
+  #writing: Promise<boolean> | null = null;
 
-  /** After `signal` nothing is written but what `flush` asks for. */
-  constructor(port: MarkPort, telemetry: Telemetry, signal: AbortSignal) {
+  /** `now` in monotonic ms. After `signal` nothing is written but what `flush` asks for. */
+  constructor(port: MarkPort, telemetry: Telemetry, now: () => number, signal: AbortSignal) {
     this.#port = port;
     this.#telemetry = telemetry;
+    this.#now = now;
     this.#signal = signal;
   }
 
@@ -92,7 +100,7 @@ export class StrandedMessages {
 
   /** The mark as it should be. */
   get mark(): string | null {
-    return writeMark(this.#now());
+    return writeMark(this.#wanted());
   }
 
   /** The server gave it up. */
@@ -101,10 +109,9 @@ export class StrandedMessages {
     this.#changed = true;
   }
 
-  /** Resolves when the server has kept all of it, or has refused to: then it was said, and nothing is waited for. */
+  /** Resolves when the server has kept all of it, or has refused to, or did not for too long: then it was said. */
   async kept(): Promise<void> {
-    do await this.#write();
-    while (this.#changed && !this.#refused && !this.#signal.aborted);
+    while ((await this.#write()) && this.#changed && !this.#refused && !this.#signal.aborted);
   }
 
   /** It was delivered again: while it is pending the server does not forget it. */
@@ -137,11 +144,16 @@ export class StrandedMessages {
     if (this.#changed) void this.#write();
   }
 
-  /** Writes what has changed, once, although everything else has ended. */
+  /** Writes what has changed, once, although everything else has ended; what cannot be kept is said. */
   async flush(): Promise<void> {
     await this.#writing;
     if (!this.#changed || this.#refused) return;
-    await this.#attempt().catch(() => undefined);
+    try {
+      await this.#attempt();
+    } catch (error) {
+      this.#warn(error);
+      this.#reportUnkept();
+    }
   }
 
   #isPossible(sequence: SequenceNumber): boolean {
@@ -158,31 +170,49 @@ export class StrandedMessages {
   }
 
   /** What the mark is to say. */
-  #now(): Stranded {
+  #wanted(): Stranded {
     this.#cut();
     return { certain: rangesOf(this.#certain), possible: this.#possible };
   }
 
   #isKept(text: string | null): boolean {
-    return subtract(allOf(this.#now()), allOf(readMark(text) ?? nothingStranded)).length === 0;
+    return subtract(allOf(this.#wanted()), allOf(readMark(text) ?? nothingStranded)).length === 0;
   }
 
-  #write(): Promise<void> {
+  /** False when the server did not keep it for too long. */
+  #write(): Promise<boolean> {
     this.#writing ??= this.#writeUntilKept().finally(() => {
       this.#writing = null;
     });
     return this.#writing;
   }
 
-  async #writeUntilKept(): Promise<void> {
+  async #writeUntilKept(): Promise<boolean> {
+    const until = this.#now() + keepWithinMs;
     while (this.#changed && !this.#refused && !this.#signal.aborted) {
       try {
         await this.#attempt();
-      } catch {
+      } catch (error) {
         this.#changed = true;
+        this.#warn(error);
+        if (this.#now() >= until) {
+          this.#reportUnkept();
+          return false;
+        }
         await pause(askAgainMs, this.#signal);
       }
     }
+    return true;
+  }
+
+  /** A mark that only could not be shortened leaves nothing behind. */
+  #reportUnkept(): void {
+    if (!this.#isKept(this.#written)) reportUnmarked(this.#telemetry);
+  }
+
+  #warn(error: unknown): void {
+    const reason = isErrorKind(error, "SinksError") ? error.code : describeApiFault(error);
+    if (this.#warning.isDue(reason, this.#now())) this.#telemetry.log("warn", "the mark of stranded messages is not kept yet", { reason });
   }
 
   async #attempt(): Promise<void> {
@@ -205,7 +235,7 @@ export class StrandedMessages {
 
   /** What another runner has written stays. */
   #merge(found: string | null): Written {
-    const own = this.#now();
+    const own = this.#wanted();
     const there = readMark(found) ?? nothingStranded;
     const certain = subtract(there.certain, this.#ours);
     const possible = subtract(there.possible, this.#ours);

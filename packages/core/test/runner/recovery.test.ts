@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Envelope } from "../../src/envelope/envelope.js";
-import { DestinationUnavailableError, PermanentSinkError } from "../../src/error/errors.js";
+import { DestinationUnavailableError, PermanentSinkError, SinksError } from "../../src/error/errors.js";
 import { Flight, type FlightEntry } from "../../src/runner/flight.js";
 import { Recovery, type RecoveryParts } from "../../src/runner/recovery.js";
 import { type Stranded, writeMark } from "../../src/runner/stranded-mark.js";
@@ -27,6 +27,8 @@ class Recovering {
   mark: string | null = null;
   answer: "kept" | "refused" | "silent" = "kept";
   now = 0;
+  /** Time that passes until the server keeps the mark, or does not. */
+  silenceMs = 0;
   /** Sequences whose first reading is not answered. */
   readonly silent = new Set<number>();
   /** Resolves reads by hand when set. */
@@ -35,7 +37,12 @@ class Recovering {
   constructor(stream: readonly number[], has: ((sequence: number) => boolean) | null, overrides: Partial<RecoveryParts> = {}) {
     const sink = { start: async () => undefined, stop: async () => undefined, writeBatch: async () => undefined };
     const lookup = async (messages: readonly Envelope[]) => messages.map(({ streamSequence }) => has?.(Number(streamSequence)) === true);
-    this.stranded = new StrandedMessages({ update: async (change) => this.#update(change) }, this.telemetry, this.leaving.signal);
+    this.stranded = new StrandedMessages(
+      { update: async (change) => this.#update(change) },
+      this.telemetry,
+      () => this.now,
+      this.leaving.signal,
+    );
     this.recovery = new Recovery({
       flight: this.flight,
       stranded: this.stranded,
@@ -69,7 +76,8 @@ class Recovering {
   #update(change: (text: string | null) => string | null): MarkResult {
     this.updates += 1;
     const text = change(this.mark);
-    if (this.answer === "silent") throw new Error("timeout");
+    this.now += this.silenceMs;
+    if (this.answer === "silent") throw new SinksError("no answer", { code: "connection_failed" });
     if (this.answer === "kept") this.mark = text;
     return this.answer;
   }
@@ -299,6 +307,40 @@ describe("FW-RUN-21 the mark on the consumer", () => {
     expect(run.telemetry.events.filter(({ level }) => level === "error").map(({ event }) => event)).toEqual([
       "messages out of deliveries cannot be marked on the consumer; a crash now may leave them behind",
     ]);
+  });
+
+  const unmarked = "messages out of deliveries cannot be marked on the consumer; a crash now may leave them behind";
+  const notYet = "the mark of stranded messages is not kept yet";
+
+  test("that a server does not keep for long is said with the reason, no longer waited for, and asked for again", async () => {
+    const run = new Recovering(upTo(2), () => false);
+    run.answer = "silent";
+    run.silenceMs = 30_000;
+    run.recovery.reached(1);
+    await expect.poll(() => run.admitted.length).toBe(1);
+    const told = run.telemetry.events.filter(({ event }) => event === notYet || event === unmarked);
+    expect(told.map(({ level, event, fields }) => [level, event, fields["reason"]])).toEqual([
+      ["warn", notYet, "connection_failed"],
+      ["error", unmarked, undefined],
+    ]);
+    run.answer = "kept";
+    run.recovery.see(0, null);
+    await expect.poll(() => run.mark).toBe("1");
+  });
+
+  test.each([false, true])("that is not kept as the process leaves is said, unless it names too many only: %s", async (shortens) => {
+    const run = new Recovering(upTo(2), () => false);
+    if (shortens) {
+      run.recovery.reached(1);
+      await expect.poll(() => run.mark).toBe("1");
+      run.recovery.settled([entryOf({ sequence: 1 })]);
+    }
+    run.answer = "silent";
+    run.leaving.abort();
+    if (!shortens) run.recovery.reached(1);
+    await run.recovery.close();
+    const told = run.telemetry.events.map(({ event }) => event).filter((event) => event === notYet || event === unmarked);
+    expect(told).toEqual(shortens ? [notYet] : [notYet, unmarked]);
   });
 
   test("keeps what another runner wrote, and gets back what another runner wrote over", async () => {
