@@ -47,6 +47,13 @@ describe("sinks probe", () => {
     expect(stdout).not.toContain("hidden-value");
   });
 
+  test("FW-CLI-02 a destination that never answers fails at delivery.start_timeout_ms", async () => {
+    const file = await project.file("hang.json", probeSettings({}, { delivery: { start_timeout_ms: 50 } }));
+    const { exitCode, stdout, stderr } = await invokeIn(project, ["probe", file, "--subject", "events.hang"]);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("did not answer in time");
+  });
+
   test("WO-OB-02 values are shown only when they are asked for", async () => {
     const { messages } = await json("--subject", "events.a", "--data", "hidden-value", "--show-values");
     expect(messages[0].writes[0]).toMatchObject({ values: ["hidden-value"], extras: { where: { id: "hidden-value" } } });

@@ -9,6 +9,7 @@ export { resolveSecrets } from "./config/resolve-secrets.js";
 export { type Configuration, configurationSchema } from "./config/schema.js";
 export { starterConfiguration } from "./config/starter.js";
 export { validateConfiguration } from "./config/validate.js";
+export { within } from "./connector/within.js";
 export type { DeadLetterEntry } from "./dead-letter/entry.js";
 export { type DeadLetterReader, openDeadLetterReader } from "./dead-letter/reader.js";
 export { type DiagnoseRequest, diagnose } from "./doctor/diagnose.js";
@@ -29,6 +30,7 @@ export { type ReplayReport, type ReplayRequest, type ReplayResult, replayDeadLet
 export { type Conditions, type ReplaySelection, type SelectableField, selectableFields } from "./replay/selection.js";
 export { createRunner } from "./runner/runner.js";
 export type { Runner, RunnerOptions, RunnerStatus, RunSummary } from "./runner/runner-contract.js";
+export { startLimit } from "./runner/sink-life.js";
 export { readMessages } from "./source/stream-messages.js";
 export type { SequenceRange } from "./verify/range-list.js";
 export type { Verification } from "./verify/verification.js";

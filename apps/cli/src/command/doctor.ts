@@ -21,7 +21,7 @@ export async function doctor(host: Host, { choice, format }: DoctorRequest): Pro
   warn(host, pipeline.notices);
   const configuration = resolveSecrets(pipeline.configuration, host.environment);
   const sink = pipeline.createSink(silentTelemetry);
-  const found = await diagnose({ configuration, sink, signal: new AbortController().signal });
+  const found = await diagnose({ configuration, sink });
   const checks = found.map(({ id, status, message, remedy }) => ({
     id,
     status,

@@ -1,5 +1,5 @@
 import { isErrorKind, type Sink, silentTelemetry } from "@sinks/core";
-import { probeSink, resolveSecrets } from "@sinks/core/runtime";
+import { probeSink, resolveSecrets, startLimit, within } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -32,7 +32,9 @@ export async function probe(host: Host, { choice, messages, showValues, format }
   const { configuration } = pipeline;
   const chosen = await probedMessages(host, messages, configuration, () => resolveSecrets(configuration, host.environment));
   const sink = sinkOf(pipeline, host);
-  const report = await probeSink({ configuration, sink, messages: chosen, showValues, signal: new AbortController().signal });
+  const report = await within(startLimit(configuration), (signal) =>
+    probeSink({ configuration, sink, messages: chosen, showValues, signal }),
+  );
   const document = probeDocument(report);
   for (const note of document.notes) host.stderr.write(`sinks: note: ${oneLine(note)}\n`);
   printResult(host, format, document, () => probeText(document, styleOf(host.stdout, host.environment)));

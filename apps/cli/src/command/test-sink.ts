@@ -1,5 +1,5 @@
-import { DestinationUnavailableError, hasHealthcheck, type Sink, silentTelemetry } from "@sinks/core";
-import { pipelineName } from "@sinks/core/runtime";
+import { hasHealthcheck, type Sink, silentTelemetry } from "@sinks/core";
+import { pipelineName, startLimit, within } from "@sinks/core/runtime";
 import type { ConfigurationChoice } from "../configuration-choice.js";
 import { exitCodes } from "../exit-code.js";
 import type { Host } from "../host.js";
@@ -31,13 +31,13 @@ interface SinkReport {
 export async function testSink(host: Host, request: TestSinkRequest): Promise<number> {
   const pipeline = await preparePipeline(host, request.choice);
   warn(host, pipeline.notices);
-  const { sink, delivery } = pipeline.configuration;
+  const { sink } = pipeline.configuration;
   const report = await probe(host, {
     name: sink.type,
     pipeline: pipelineName(pipeline.configuration, sink.type),
     type: sink.type,
     sink: pipeline.createSink(silentTelemetry),
-    limitMs: delivery.start_timeout_ms,
+    limitMs: startLimit(pipeline.configuration),
   });
   printResult(host, request.format, { sinks: [report] }, () => text(report, styleOf(host.stdout, host.environment)));
   return report.status === "pass" ? exitCodes.good : exitCodes.fault;
@@ -91,23 +91,6 @@ function problemOf(error: unknown): Problem {
   return (
     first ?? { path: null, message: `unexpected ${error instanceof Error ? error.name : typeof error}`, remedy: null, code: "unexpected" }
   );
-}
-
-/** Runs `work` under a signal; rejects at the limit even when the work does not heed the signal. */
-async function within(limitMs: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const limit = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      limit.abort();
-      reject(new DestinationUnavailableError("the destination did not answer in time; delivery.start_timeout_ms bounds the wait"));
-    }, limitMs);
-  });
-  try {
-    await Promise.race([work(limit.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function text(report: SinkReport, style: Style): string {

@@ -15,7 +15,7 @@ const zod = path.join(core, "node_modules/zod");
 /**
  * The connector `probe`: its `start` and `healthcheck` fail with the error the options name, and its writes do what the file
  * `behaviour` in its folder says, read at each write: `store`, `permanent`, `contract`, `stuck` or `slow`. Its plan goes by the
- * end of the subject: `none`, `bad`, `reject`.
+ * end of the subject: `none`, `bad`, `reject`, `hang`.
  */
 const probe = `
 import { readFileSync } from "node:fs";
@@ -45,7 +45,12 @@ export const probe = defineConnector({
     async healthcheck() { await fail(options.health); },
     async stop() { await fail(options.stop); },
     ddl() { return options.health === "none" ? ["CREATE PLACE one;", "CREATE PLACE two;"] : []; },
+    async preflight() {
+      await fail(options.health);
+      return [];
+    },
     async plan(messages, { showValues }) {
+      if (messages.some(({ subject }) => subject.endsWith(".hang"))) await fail("hang");
       const refused = new PermanentSinkError("probe: refused");
       const writes = (message, index) => message.subject.endsWith(".none") ? [] : [{
         destination: "place",

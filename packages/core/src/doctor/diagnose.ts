@@ -2,8 +2,10 @@ import type { Configuration } from "../config/schema.js";
 import { hasPreflight } from "../connector/abilities.js";
 import type { Check } from "../connector/preflight.js";
 import type { Sink } from "../connector/sink.js";
+import { within } from "../connector/within.js";
 import { isErrorKind } from "../error/errors.js";
 import { minimumPullBytes } from "../runner/pipeline-settings.js";
+import { startLimit } from "../runner/sink-life.js";
 import { type Answer, type Examination, openExamination } from "../source/examination.js";
 import type { StreamState } from "../source/stream-audit.js";
 import { consumerCheck, deadlineCheck, driftCheck, windowCheck } from "./consumer-checks.js";
@@ -19,15 +21,14 @@ export interface DiagnoseRequest {
   readonly configuration: Configuration;
   /** Made and not started. */
   readonly sink: Sink;
-  readonly signal: AbortSignal;
 }
 
 /**
  * Examines server, stream, consumer, dead letters, rights and destination of a pipeline, in this order (FW-CLI-06). Changes
  * nothing and stores nothing. Whatever is wrong is a check that says what to do.
  */
-export async function diagnose({ configuration, sink, signal }: DiagnoseRequest): Promise<readonly Check[]> {
-  return [...(await serverChecks(configuration)), ...(await sinkChecks(sink, configuration.sink.type, signal))];
+export async function diagnose({ configuration, sink }: DiagnoseRequest): Promise<readonly Check[]> {
+  return [...(await serverChecks(configuration)), ...(await sinkChecks(sink, configuration))];
 }
 
 async function serverChecks(configuration: Configuration): Promise<readonly Check[]> {
@@ -105,12 +106,14 @@ async function deadLetterChecks(
   ];
 }
 
-/** The destination's own checks, under the name `sink`. */
-async function sinkChecks(sink: Sink, type: string, signal: AbortSignal): Promise<readonly Check[]> {
+/** The destination's own checks, under the name `sink`, for as long as a start may take. */
+async function sinkChecks(sink: Sink, configuration: Configuration): Promise<readonly Check[]> {
   const id = "sink";
-  if (!hasPreflight(sink)) return [skipped(id, `connector "${type}" has no checks of its own`, "try it out: sinks test-sink")];
+  if (!hasPreflight(sink))
+    return [skipped(id, `connector "${configuration.sink.type}" has no checks of its own`, "try it out: sinks test-sink")];
   try {
-    return (await sink.preflight(signal)).map((check) => ({ ...check, id: `${id}.${check.id}` }));
+    const checks = await within(startLimit(configuration), (signal) => sink.preflight(signal));
+    return checks.map((check) => ({ ...check, id: `${id}.${check.id}` }));
   } catch (error) {
     const reason = isErrorKind(error, "SinksError") ? error.message : "an unexpected error";
     return [failed(id, `the destination cannot be asked: ${reason}`, "make it reachable, or correct the sink section")];
