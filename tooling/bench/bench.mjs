@@ -72,8 +72,18 @@ const comparisons = [
     arms: {
       "bare loop": ["bare-postgres"],
       "bare loop again": ["bare-postgres"],
-      "runner, with the ledger": ["runner", { sink: "postgres", ledger: true }],
       "runner, postgres sink": ["runner", { sink: "postgres" }],
+    },
+  },
+  {
+    name: "PostgreSQL: the same with the ledger",
+    stream: "rows",
+    target: 0.6,
+    write: "fields",
+    arms: {
+      "without the ledger": ["runner", { sink: "postgres" }],
+      "without it again": ["runner", { sink: "postgres" }],
+      "with the ledger": ["runner", { sink: "postgres", ledger: true }],
     },
   },
 ];
@@ -114,14 +124,13 @@ async function measureAll({ nats, database, link, folder, size, quick }) {
 async function runComparison({ name, stream, target, write = null, arms }, { url, database, folder, size, manager }) {
   const names = Object.keys(arms);
   const [first, again] = names;
-  const roundCount = Math.max(size.rounds, 2 * names.length);
   const count = size[stream];
   const { created } = await manager.streams.info(stream);
   const settings = { url, stream, count, streamCreatedAt: created, streamCreatedNs: epochNs(created), database: database.url, write };
   const rounds = [];
   const firstRecords = new Set();
   // One round more than is counted: the first one warms the server's caches.
-  for (let round = -1; round < roundCount; round += 1) {
+  for (let round = -1; round < size.rounds; round += 1) {
     const measured = {};
     for (const arm of orderOfRound(names, Math.max(round, 0))) {
       const [program, extra] = arms[arm];
@@ -137,7 +146,7 @@ async function runComparison({ name, stream, target, write = null, arms }, { url
     }
     if (firstRecords.size > 1) throw new Error(`${name}: the arms do not write the same records`);
     if (round >= 0) rounds.push(measured);
-    say(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${roundCount}`}`);
+    say(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${size.rounds}`}`);
   }
   const baselineOf = (arm) => (arm === first || arm === again ? [first] : [first, again]);
   const figures = names.map((arm) => [arm, compare(rounds, arm, baselineOf(arm))]);

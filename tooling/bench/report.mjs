@@ -15,7 +15,7 @@ export function reportText({ machine, rounds, comparisons, latency, memory }) {
       "",
       `${number(messages)} messages.`,
       "",
-      row(["arm", "ratio to the bare loop", "messages/s", "CPU µs per message"]),
+      row(["arm", "ratio to the first", "messages/s", "CPU µs per message"]),
       row(["---", "---", "---", "---"]),
     );
     for (const [arm, figures] of Object.entries(arms)) {
