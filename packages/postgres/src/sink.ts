@@ -116,6 +116,7 @@ class PostgresSinkInstance implements PostgresSink {
   readonly orderedBatches = true;
   protected readonly parts: Parts;
   #running: Running | null = null;
+  #changesSeen = 0;
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -173,22 +174,35 @@ class PostgresSinkInstance implements PostgresSink {
     const { client, settings, ports } = this.#started();
     if (messages.length === 0) return [];
     const { mode, catalog } = this.parts;
-    const { age } = catalog;
-    const plans = await mode.plan(messages, client, context.signal);
+    const { messages: plans, types } = await mode.plan(messages, client, context.signal);
+    this.#dropOutdatedPlans(client);
     const work: MessageWrites[] = [];
     for (let index = 0; index < plans.length; index += 1) {
       const plan = plans[index] as (typeof plans)[number];
       const key = settings.ledger === null ? null : (messages[index] as Envelope).idempotencyKey();
       work.push(isSinkError(plan) ? { index, writes: [], refused: plan, key } : { index, writes: plan, refused: null, key });
     }
-    const tablesChanged: ExecutionPorts["tablesChanged"] = (ask) => catalog.isOutdated(age, ask);
+    const tablesChanged: ExecutionPorts["tablesChanged"] = (table, ask) =>
+      catalog.haveChanged(table === null ? types : new Map([[table, types.get(table) ?? null]]), ask);
     const outcomes = await executeBatch(client, work, context, settings, { ...ports, tablesChanged });
-    for (const outcome of outcomes) if (outcome !== null) catalog.learn(outcome.destinationCode);
+    for (const { index, writes } of work) {
+      const outcome = outcomes[index] ?? null;
+      // A name that a message chose says nothing about the tables.
+      if (outcome === null || writes.some(({ namesFromMessage }) => namesFromMessage)) continue;
+      catalog.learn(outcome.destinationCode, new Set(writes.flatMap(({ form }) => form.table ?? [])));
+    }
     const idle = work.filter(({ refused, writes, index }) => refused === null && writes.length === 0 && outcomes[index] === null).length;
     if (idle > 0) ports.telemetry.count("messages_without_write_total", idle);
-    // A plan holds the types of its values.
-    if (catalog.age !== age) client.forgetPlans();
+    this.#dropOutdatedPlans(client);
     return outcomes;
+  }
+
+  /** A plan holds the types of its values. A new connection alone changes none. */
+  #dropOutdatedPlans(client: PostgresClient): void {
+    const { changes } = this.parts.catalog;
+    if (changes === this.#changesSeen) return;
+    this.#changesSeen = changes;
+    client.forgetPlans();
   }
 
   retrySafety(messages: readonly Envelope[]): "safe" | "unsafe" {
@@ -282,7 +296,7 @@ class PostgresSinkInstance implements PostgresSink {
 
   #makeClient(options: PostgresOptions): PostgresClient {
     const { services, catalog } = this.parts;
-    return new PostgresClient(options, { workingDirectory: services.workingDirectory, connected: () => catalog.clear() });
+    return new PostgresClient(options, { workingDirectory: services.workingDirectory, connected: () => catalog.doubtAll() });
   }
 }
 

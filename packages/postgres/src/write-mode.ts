@@ -3,10 +3,17 @@ import type { Sessions } from "./connection/session.js";
 import type { RetrySafety } from "./payload/retry-safety.js";
 import type { MessageEntries } from "./plan/plan.js";
 import type { BuiltWrite } from "./render/built-write.js";
+import type { BuiltTypes } from "./table/catalog.js";
 import type { TableFault } from "./table/table-fault.js";
 
 /** What one message becomes: its writes in order, none for a message that writes nothing, or why it can never be written. */
 export type MessagePlan = readonly BuiltWrite[] | SinkError;
+
+/** What messages become, one for one in order, and the types that they were built with. */
+export interface BatchPlan {
+  readonly messages: readonly MessagePlan[];
+  readonly types: BuiltTypes;
+}
 
 /** How a preview is asked for. */
 export interface PreviewRequest {
@@ -29,7 +36,7 @@ export interface WriteMode {
   /** Makes the tables that are missing, as far as this mode has tables of its own. */
   createTables(sessions: Sessions, signal: AbortSignal): Promise<void>;
   /** The writes of each message, in order. A failure that is no message's own is thrown. */
-  plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<readonly MessagePlan[]>;
+  plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<BatchPlan>;
   /** The same before a start, write by write, with what is wrong with each (WO-OB-02). */
   preview(messages: readonly Envelope[], request: PreviewRequest): Promise<Preview>;
   retrySafety(messages: readonly Envelope[]): "safe" | "unsafe";

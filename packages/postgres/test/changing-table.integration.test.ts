@@ -63,4 +63,25 @@ describe("WO-VAL-11, WO-PG-33 a table that changes under way", () => {
       ["3", "1", "x"],
     ]);
   });
+
+  test("WO-ERR-05 a column that a message chose and the table lacks is that message's fault, and costs nobody a plan", async () => {
+    const url = await server.createDatabase();
+    await rows(url, "CREATE TABLE things (id bigint)");
+    await rows(url, "CREATE TABLE seen (plans text)");
+    const statements = {
+      look: "INSERT INTO seen SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO \"things%'",
+    };
+    const chosen = [
+      { when: { subject: "events.a" }, table: "things", data: ":payload" },
+      { when: { subject: "events.look" }, op: "statement", statement: "look" },
+    ];
+    await using sink = await startSink({ url, write: chosen, statements, connections: 1 });
+    const one = async (sequence: number, body: unknown, subject = "events.a") =>
+      kinds(await sink.writeBatch([message(sequence, body, { subject })], writeContext()));
+    for (let sequence = 1; sequence <= 3; sequence += 1) expect(await one(sequence, { id: sequence })).toEqual(["stored"]);
+    expect(await one(4, {}, "events.look")).toEqual(["stored"]);
+    expect(await one(5, { no_such_column: 1 })).toEqual(["PermanentSinkError"]);
+    expect(await one(6, {}, "events.look")).toEqual(["stored"]);
+    expect(await rows(url, "SELECT plans FROM seen")).toEqual([["1"], ["1"]]);
+  });
 });

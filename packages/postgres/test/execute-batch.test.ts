@@ -320,3 +320,22 @@ describe("what is logged", () => {
     expect(quiet.events[0]?.fields).not.toHaveProperty("driver_message");
   });
 });
+
+it.each([
+  ["22P02", ['"parcels"']],
+  ["42804", ['"parcels"']],
+  ["22012", []],
+  ["22021", []],
+  ["23505", []],
+] as const)("WO-VAL-11 a write refused with %s has these tables looked at again: %j", async (code, expected) => {
+  const server = new FakeServer();
+  server.judge = failingOn(code, "b");
+  const asked: (string | null)[] = [];
+  const tablesChanged = async (table: string | null) => {
+    asked.push(table);
+    return true;
+  };
+  const { words } = await execute(server, batchOf(...rows(fakeForm("parcels"), "b")), { tablesChanged });
+  expect(asked).toEqual(expected);
+  expect(words).toEqual([expected.length > 0 ? "unavailable" : "permanent"]);
+});

@@ -21,6 +21,7 @@ interface FakeExecution {
   readonly settings?: Partial<ExecutionSettings>;
   readonly context?: Partial<WriteContext>;
   readonly wait?: ExecutionPorts["wait"];
+  readonly tablesChanged?: ExecutionPorts["tablesChanged"];
 }
 
 /** Counts and events of an execution. */
@@ -50,7 +51,12 @@ export async function execute(server: FakeServer, messages: readonly MessageWrit
     onPoison: "dead_letter_and_continue",
     ...given.context,
   };
-  const ports = { telemetry, wait: given.wait ?? (async () => undefined), random: () => 0.5, tablesChanged: async () => false };
+  const ports = {
+    telemetry,
+    wait: given.wait ?? (async () => undefined),
+    random: () => 0.5,
+    tablesChanged: given.tablesChanged ?? (async () => false),
+  };
   const outcomes = await executeBatch(server, messages, context, { ...plainSettings, ...given.settings }, ports);
   return { outcomes, words: outcomes.map(wordOf), seen };
 }

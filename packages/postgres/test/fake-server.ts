@@ -233,6 +233,7 @@ export function fakeForm(table: string, fields: Partial<Form> = {}): Form {
   return {
     operation: "insert",
     destination: table,
+    table: `"${table}"`,
     maximumRows: 1000,
     cutsAtRepeatedConflict: false,
     onZeroRows: "ignore",

@@ -71,6 +71,7 @@ export function envelopeForm(settings: EnvelopeFormSettings): Form {
   return {
     operation: "envelope",
     destination: settings.destination,
+    table: null,
     maximumRows: 65_535,
     cutsAtRepeatedConflict: settings.onDuplicate === "update",
     onZeroRows: "ignore",

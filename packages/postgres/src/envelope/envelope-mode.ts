@@ -9,7 +9,7 @@ import type { Form } from "../render/built-write.js";
 import { readTableFacts, type TableFacts } from "../table/table-facts.js";
 import type { TableFault } from "../table/table-fault.js";
 import { textArray } from "../value/text-array.js";
-import type { MessagePlan, Preview, WriteMode } from "../write-mode.js";
+import type { BatchPlan, MessagePlan, Preview, WriteMode } from "../write-mode.js";
 import { envelopeTableFaults } from "./envelope-check.js";
 import { envelopeForm, lookupStatement } from "./envelope-form.js";
 import { takeEnvelopeInventory } from "./envelope-inventory.js";
@@ -24,6 +24,9 @@ export type EnvelopeModeOptions = Pick<
 
 /** Keys that one look-up asks for (WO-ENV-05). */
 const lookupKeys = 1000;
+
+/** The statement says itself what its values are. */
+const noTypes: BatchPlan["types"] = new Map();
 
 /**
  * Stores whole messages (WO-ENV): one table, or one for each allowed subject token. The statement names the table's own
@@ -67,8 +70,8 @@ export class EnvelopeMode implements WriteMode, Recognition {
     }
   }
 
-  async plan(messages: readonly Envelope[]): Promise<readonly MessagePlan[]> {
-    return messages.map((message) => {
+  async plan(messages: readonly Envelope[]): Promise<BatchPlan> {
+    const plans = messages.map((message): MessagePlan => {
       try {
         return [this.#rows.row(message, this.#formOf(message))];
       } catch (error) {
@@ -76,6 +79,7 @@ export class EnvelopeMode implements WriteMode, Recognition {
         throw error;
       }
     });
+    return { messages: plans, types: noTypes };
   }
 
   /** The table's own key may be longer than the one it is taken to have before a start. */

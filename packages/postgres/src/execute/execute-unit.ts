@@ -39,7 +39,9 @@ export async function executeUnit(parts: UnitParts, messages: readonly MessageWr
     parts.outcomes.applied(messages);
     return null;
   }
-  if (mayBeOfOldTypes(failure) && (await parts.ports.tablesChanged((queries) => parts.conversation.send(queries)))) {
+  const { ports, conversation: asked } = parts;
+  // The table of an operator's statement is not known.
+  if (mayBeOfOldTypes(failure) && (await ports.tablesChanged(failure.form?.table ?? null, (queries) => asked.send(queries)))) {
     parts.outcomes.failed(messages, unavailableError(failure));
     return failure;
   }
@@ -52,9 +54,13 @@ export async function executeUnit(parts: UnitParts, messages: readonly MessageWr
   return endsBatch(failure) ? failure : null;
 }
 
-/** A value that was refused as one of its type; the type may be one that its column had before. */
+/** Refused whatever the type of their column: division by zero, a character that the server's encoding does not have. */
+const ofAnyType: ReadonlySet<string> = new Set(["22012", "22021", "22P05"]);
+
+/** A value that was refused as one of its type; the type may be one that its column, or the plan for it, had before. */
 function mayBeOfOldTypes({ failure }: SegmentFailure): boolean {
-  return failure?.kind === "server" && failure.code?.startsWith("22") === true;
+  if (failure?.kind !== "server" || failure.code === null) return false;
+  return failure.code === "42804" || (failure.code.startsWith("22") && !ofAnyType.has(failure.code));
 }
 
 /** A failure of one message alone leaves the others their turn; any other says that they would fail as well (WO-GEN-13). */

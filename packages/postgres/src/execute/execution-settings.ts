@@ -22,8 +22,8 @@ export interface ExecutionPorts {
   readonly telemetry: Telemetry;
   /** Resolves after so many milliseconds, or early when the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Finds out by queries whether a table has changed since the batch was built (WO-VAL-11). */
-  readonly tablesChanged: (ask: (queries: readonly Query[]) => Promise<Reply>) => Promise<boolean>;
+  /** Finds out by queries whether a quoted table, or with null any table of the batch, has changed since the batch was built (WO-VAL-11). */
+  readonly tablesChanged: (table: string | null, ask: (queries: readonly Query[]) => Promise<Reply>) => Promise<boolean>;
   /** Evenly from 0 up to, not including, 1. */
   readonly random: () => number;
 }

@@ -7,10 +7,11 @@ import type { PayloadBuilder } from "../render/build.js";
 import type { BuiltWrite } from "../render/built-write.js";
 import type { NamedStatements } from "../statement/named-statement.js";
 import { statementFaults } from "../statement/statement-check.js";
-import type { Catalog } from "../table/catalog.js";
+import { type BuiltTypes, type Catalog, tellsOfTable } from "../table/catalog.js";
 import { readTableFacts } from "../table/table-facts.js";
 import type { TableFault } from "../table/table-fault.js";
-import type { MessagePlan, Preview, PreviewRequest, WriteMode } from "../write-mode.js";
+import type { TableTypes } from "../value/column-type.js";
+import type { BatchPlan, MessagePlan, Preview, PreviewRequest, WriteMode } from "../write-mode.js";
 import { checkPayload, type PayloadSettings } from "./check-payload.js";
 import { quoteTable } from "./identifier.js";
 import type { PostgresPayload } from "./payload.js";
@@ -63,7 +64,7 @@ export class PayloadMode implements WriteMode {
    * The writes of each message in order. A message with a payload that cannot be built is rejected whole (WO-GEN-10). Column
    * types are read before the first write to a table; a table that is not there is told by the write itself.
    */
-  async plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<readonly MessagePlan[]> {
+  async plan(messages: readonly Envelope[], sessions: Sessions, signal: AbortSignal): Promise<BatchPlan> {
     const { catalog } = this.#parts;
     const entries: (readonly Checked[] | SinkError)[] = [];
     const tables = new Set<string>();
@@ -74,16 +75,17 @@ export class PayloadMode implements WriteMode {
       if (isSinkError(entry)) continue;
       for (const { table } of entry) if (table !== null) tables.add(table.text);
     }
-    const unknown = new Set([...tables].filter((table) => catalog.known(table) === null));
-    const { age } = catalog;
-    if (unknown.size > 0) await this.#readTypes(unknown, sessions, signal);
-    const build = () => entries.map((entry) => (isSinkError(entry) ? entry : this.#build(entry)));
-    const plans = build();
-    // A value may be refused for the type that its column had.
-    const refuses = plans.some((plan, index) => isSinkError(plan) && !isSinkError(entries[index]));
-    if (!refuses || !(await sessions.use(signal, (session) => catalog.isOutdated(age, (queries) => session.pipeline(queries)))))
-      return plans;
-    await this.#readTypes(tables, sessions, signal);
+    // One snapshot for the whole batch: the catalog may forget in between.
+    const types = await this.#typesOf(tables, sessions, signal);
+    const doubtful = new Map<string, TableTypes | null>();
+    const build = (): BatchPlan => ({
+      messages: entries.map((entry) => (isSinkError(entry) ? entry : this.#build(entry, types, doubtful))),
+      types,
+    });
+    const plan = build();
+    if (doubtful.size === 0) return plan;
+    if (!(await sessions.use(signal, (session) => catalog.haveChanged(doubtful, (queries) => session.pipeline(queries))))) return plan;
+    for (const [table, found] of await this.#typesOf(doubtful.keys(), sessions, signal)) types.set(table, found);
     return build();
   }
 
@@ -144,25 +146,40 @@ export class PayloadMode implements WriteMode {
     return checked;
   }
 
-  #build(payloads: readonly Checked[]): MessagePlan {
-    const { builder, catalog } = this.#parts;
+  /** Adds to `doubtful` the table of a payload that is refused for its types alone: they may be those that it had before. */
+  #build(payloads: readonly Checked[], types: BuiltTypes, doubtful: Map<string, TableTypes | null>): MessagePlan {
+    const { builder } = this.#parts;
     const writes: BuiltWrite[] = [];
     for (const { payload, table, namesFromMessage } of payloads) {
-      const built = builder.build(payload, table === null ? null : catalog.known(table.text), namesFromMessage);
-      if (isSinkError(built)) return built;
+      const known = table === null ? null : (types.get(table.text) ?? null);
+      const built = builder.build(payload, known, namesFromMessage);
+      if (isSinkError(built)) {
+        if (table !== null && known !== null && !isSinkError(builder.build(payload, null))) doubtful.set(table.text, known);
+        return built;
+      }
       writes.push(built);
     }
     return writes;
   }
 
-  async #readTypes(tables: ReadonlySet<string>, sessions: Sessions, signal: AbortSignal): Promise<void> {
+  /**
+   * The types of tables. One that cannot be looked up is written to without its types, so that the write tells what is wrong with
+   * it; a reading that may pass is thrown, as without types a good message could be refused.
+   */
+  async #typesOf(tables: Iterable<string>, sessions: Sessions, signal: AbortSignal): Promise<Map<string, TableTypes | null>> {
+    const { catalog } = this.#parts;
+    const found = new Map<string, TableTypes | null>();
+    for (const table of tables) found.set(table, catalog.known(table));
+    const unknown = [...found].filter(([, types]) => types === null);
+    if (unknown.length === 0) return found;
     await sessions.use(signal, async (session) => {
-      for (const table of tables) {
-        const { failure } = await this.#parts.catalog.types(session, table);
-        // A table that cannot be looked up is written to without its types, so that the write tells what is wrong with it.
-        if (failure?.kind === "lost") throw toPostgresError(failure, table, false);
+      for (const [table] of unknown) {
+        const { types, failure } = await catalog.types(session, table);
+        if (failure !== null && !tellsOfTable(failure)) throw toPostgresError(failure, table, false);
+        found.set(table, types);
       }
     });
+    return found;
   }
 }
 

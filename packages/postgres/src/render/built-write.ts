@@ -18,6 +18,8 @@ export interface Form {
   readonly operation: Operation | "envelope";
   /** The table as configured, or the statement's name: for errors, logs and the probe. Never text of a statement. */
   readonly destination: string;
+  /** Table whose column types decided the values, quoted; null where none did. */
+  readonly table: string | null;
   /** How many neighbours one statement may hold; 1 for one text with a bind set per write (WO-PG-24). */
   readonly maximumRows: number;
   /** True when a statement must not hold one conflict tuple twice (WO-PG-22). */

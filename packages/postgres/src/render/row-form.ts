@@ -30,6 +30,7 @@ export function createRowForm(
   return Object.freeze({
     operation: tail === null ? "insert" : "upsert",
     destination: table.label,
+    table: table.text,
     maximumRows: Math.max(1, Math.floor(maximumParameters / columns.length)),
     cutsAtRepeatedConflict: tail?.complete === true && tail.update.length > 0,
     // A row that is there already, or is newer, is what the operation asks for (WO-PG-10, -37).

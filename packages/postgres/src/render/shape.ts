@@ -90,11 +90,12 @@ function createForm(
 ): Form {
   const { op = "insert" } = payload;
   if (data.length + equal.length > maximumParameters) throw rejectPayload(op, `it has more than ${maximumParameters} values`);
+  const target = { destination: table.label, table: table.text };
   switch (payload.op) {
     case "update":
-      return createSingleForm("update", table.label, updateText(table, data, equal, absent), onZeroRows);
+      return createSingleForm("update", target, updateText(table, data, equal, absent), onZeroRows);
     case "delete":
-      return createSingleForm("delete", table.label, deleteText(table, equal, absent), onZeroRows);
+      return createSingleForm("delete", target, deleteText(table, equal, absent), onZeroRows);
     case "upsert": {
       const { conflict, newestBy = null } = payload;
       const complete = conflict.every((name) => data.includes(name));

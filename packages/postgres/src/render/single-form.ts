@@ -3,10 +3,16 @@ import type { TargetTable } from "../payload/target-table.js";
 import type { BuiltWrite, Form, Operation } from "./built-write.js";
 
 /** The form of updates, deletes and statements: one text, with a set of values per write (WO-PG-24). */
-export function createSingleForm(operation: Operation, destination: string, text: string, onZeroRows: Form["onZeroRows"]): Form {
+export function createSingleForm(
+  operation: Operation,
+  { destination, table }: Pick<Form, "destination" | "table">,
+  text: string,
+  onZeroRows: Form["onZeroRows"],
+): Form {
   return Object.freeze({
     operation,
     destination,
+    table,
     maximumRows: 1,
     cutsAtRepeatedConflict: false,
     onZeroRows,

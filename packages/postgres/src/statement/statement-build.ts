@@ -39,7 +39,7 @@ export function createStatementBuilder(settings: StatementBuildSettings): (paylo
 }
 
 function formOf({ name, sql, onZeroRows }: NamedStatement, fallback: Form["onZeroRows"]): Form {
-  return createSingleForm("statement", name, sql.text, onZeroRows ?? fallback);
+  return createSingleForm("statement", { destination: name, table: null }, sql.text, onZeroRows ?? fallback);
 }
 
 function bind(statement: NamedStatement, form: Form, params: Readonly<Record<string, unknown>>, nul: NulPolicy): BuiltWrite {

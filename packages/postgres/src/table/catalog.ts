@@ -1,4 +1,6 @@
 import type { PipelineResult, Session, SessionFailure } from "../connection/session.js";
+import { type Verdict, verdictOf } from "../errors.js";
+import { BoundedMap } from "../render/bounded-map.js";
 import type { Query } from "../render/built-write.js";
 import type { ColumnType, TableTypes } from "../value/column-type.js";
 
@@ -23,61 +25,100 @@ WHERE t.typtype <> 'd' AND (s.is_array OR t.typcategory <> 'A' OR t.typelem = 0)
 /** Codes after which a table is no longer what it was: unknown column, unknown table, wrong type. */
 const changed: ReadonlySet<string> = new Set(["42703", "42P01", "42804"]);
 
-/** Column types by table, read once per table and kept until something says that they changed (WO-VAL-11). */
-export class Catalog {
-  readonly #tables = new Map<string, TableTypes>();
-  #age = 0;
+/** Verdicts that say something of the table, or of the right to see it; any other may pass. */
+const ofTable: ReadonlySet<Verdict> = new Set<Verdict>(["schema", "right", "permanent"]);
 
-  /** Grows whenever everything is forgotten: what was built at another age may be of other types. */
-  get age(): number {
-    return this.#age;
+/** Tables that are kept; a message may choose among any number. */
+const mostTables = 1000;
+
+/** The types that writes were built with, by quoted table; null for a table that could not be looked at. */
+export type BuiltTypes = ReadonlyMap<string, TableTypes | null>;
+
+interface Entry {
+  readonly types: TableTypes | null;
+  /** Age of the catalog when it was read; one of another age is read again. */
+  readonly age: number;
+}
+
+const doubted = -1;
+
+/**
+ * Column types by table, read once per table and kept until something says that they changed (WO-VAL-11). What is in doubt is
+ * read again and compared with what it was: only where it differs, or a configured name failed, did the tables change.
+ */
+export class Catalog {
+  readonly #tables = new BoundedMap<Entry>(mostTables);
+  #age = 0;
+  #changes = 0;
+
+  /** Grows with each change of a table that was found out: plans made before may be of other types. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** The types of a table as far as they were read; null for one that is not known. */
   known(table: string): TableTypes | null {
-    return this.#tables.get(table) ?? null;
+    const entry = this.#tables.get(table);
+    return entry?.age === this.#age ? entry.types : null;
   }
 
   /** The types of a table whose name is quoted as SQL has it. Must not be called inside of a transaction that shall live on. */
   async types(session: Session, table: string): Promise<TypesResult> {
-    const known = this.#tables.get(table);
-    if (known !== undefined) return { types: known, failure: null };
+    const known = this.known(table);
+    if (known !== null) return { types: known, failure: null };
     const age = this.#age;
+    const before = this.#tables.get(table);
     const { done, failure } = await session.pipeline([typesQuery(table)]);
     if (failure !== null) return { types: null, failure };
     const types = typesOf(done[0]?.rows ?? []);
+    const old = before?.types ?? null;
+    if (old !== null && !areEqual(old, types)) this.#changes += 1;
     // What was read before something changed may be of before.
-    if (age === this.#age) this.#tables.set(table, types);
+    if (age === this.#age && before === this.#tables.get(table)) this.#tables.add(table, { types, age });
     return { types, failure: null };
   }
 
-  /** Takes note of the code of a failed write; answers whether a table is no longer what it was. */
-  learn(code: string | null): boolean {
-    const says = code !== null && changed.has(code);
-    if (says) this.clear();
-    return says;
+  /** Takes note of the code of a failed write of these tables, whose names are all configured. */
+  learn(code: string | null, tables: Iterable<string>): void {
+    if (code === null || !changed.has(code)) return;
+    this.#changes += 1;
+    for (const table of tables) this.#doubt(table);
   }
 
   /**
-   * Finds out whether a table has other types than were known at that age, and then forgets everything: a value that the
-   * server or the build refuses for its type may be good for the new one.
+   * Finds out whether one of these tables has other types now than writes were built with: a value that the server or the build
+   * refuses for its type may be good for the new one. Where it cannot be found out the answer is yes: nobody is to be blamed.
    */
-  async isOutdated(age: number, ask: (queries: readonly Query[]) => Promise<Pick<PipelineResult, "done" | "failure">>): Promise<boolean> {
-    if (age !== this.#age) return true;
-    const known = [...this.#tables];
-    if (known.length === 0) return false;
-    const { done, failure } = await ask(known.map(([table]) => typesQuery(table)));
-    if (failure?.kind === "lost") return false;
-    const same = failure === null && known.every(([, types], index) => areEqual(types, typesOf(done[index]?.rows ?? [])));
-    if (!same && age === this.#age) this.clear();
-    return !same;
+  async haveChanged(built: BuiltTypes, ask: Ask): Promise<boolean> {
+    let found = false;
+    for (const [table, types] of built) {
+      const { done, failure } = await ask([typesQuery(table)]);
+      if (failure !== null && !tellsOfTable(failure)) return true;
+      const now = failure === null ? typesOf(done[0]?.rows ?? []) : null;
+      if (now === null || types === null ? now === types : areEqual(types, now)) continue;
+      found = true;
+      this.#changes += 1;
+      this.#doubt(table);
+    }
+    return found;
   }
 
-  /** Forgets everything, as after a new connection: the server may be another one. */
-  clear(): void {
+  /** Every table is to be read again, as after a new connection: the server may be another one. */
+  doubtAll(): void {
     this.#age += 1;
-    this.#tables.clear();
   }
+
+  #doubt(table: string): void {
+    this.#tables.add(table, { types: this.#tables.get(table)?.types ?? null, age: doubted });
+  }
+}
+
+/** Asks the server on a connection at hand. */
+type Ask = (queries: readonly Query[]) => Promise<Pick<PipelineResult, "done" | "failure">>;
+
+/** True when a failed reading says that the table cannot be looked at, and not only that it cannot be at present. */
+export function tellsOfTable(failure: SessionFailure): boolean {
+  return ofTable.has(verdictOf(failure));
 }
 
 function typesQuery(table: string): Query {
