@@ -9,31 +9,33 @@ interface OptionFault {
   readonly message: string;
 }
 
-/** Keys of whole messages and the values that they have unset. */
-const envelopeDefaults: Given = {
-  table: "sinks_messages",
-  table_by: null,
-  auto_create: false,
-  payload_type: "jsonb",
-  payload_mode: "json_or_envelope",
-  include_metadata: false,
-  on_duplicate: "ignore",
-};
+/** Options that say how whole messages are stored. */
+const envelopeKeys = ["table", "table_by", "auto_create", "payload_type", "payload_mode", "include_metadata", "on_duplicate"] as const;
 
 const given = (value: unknown) => value !== undefined && value !== null;
 
-/** The check of options that belong together: address, TLS, whole messages and write map. All faults are reported together. */
-export const optionFaults: z.core.$ZodCheck<Given> = z.superRefine<Given>((options, context) => {
-  const faults = [...addressFaults(options), ...tlsFaults(options), ...modeFaults(options)];
-  for (const { path, message } of faults) context.addIssue({ code: "custom", path: [...path], message });
-});
+/**
+ * The check of options that belong together: address, TLS, whole messages and write map. All faults are reported together.
+ * `defaults` are the values of options that are not set.
+ */
+export function optionFaults(defaults: Given): z.core.$ZodCheck<Given> {
+  return z.superRefine<Given>((options, context) => {
+    const faults = [...addressFaults(options), ...tlsFaults(options), ...modeFaults(options, defaults)];
+    for (const { path, message } of faults) context.addIssue({ code: "custom", path: [...path], message });
+  });
+}
+
+/** The options of whole messages that are set. */
+export function givenEnvelopeKeys(options: Given, defaults: Given): readonly string[] {
+  return envelopeKeys.filter((name) => options[name] !== defaults[name]);
+}
 
 function addressFaults(options: Given): OptionFault[] {
   const byUrl = given(options["url"]) || given(options["url_env"]);
-  const others = ["host", "database", "user", "password", "password_env"].filter((name) => given(options[name]));
+  const others = ["host", "port", "database", "user", "password", "password_env"].filter((name) => given(options[name]));
   if (byUrl) return others.map((name) => ({ path: [name], message: "is part of `url`; use one of the two" }));
   const missing = ["host", "user"].filter((name) => !given(options[name]));
-  if (missing.length === 2 && others.length === 0)
+  if (missing.length === 2 && others.every((name) => name === "port"))
     return [{ path: ["url_env"], message: "is needed: the address, as `url`, `url_env`, or `host` and `user`" }];
   return missing.map((name) => ({ path: [name], message: "is needed, or the whole address as `url` or `url_env`" }));
 }
@@ -51,7 +53,7 @@ function tlsFaults({ tls }: Given): OptionFault[] {
   ];
 }
 
-function modeFaults(options: Given): OptionFault[] {
+function modeFaults(options: Given, defaults: Given): OptionFault[] {
   const { table_by: choice, write } = options;
   if (write === undefined) {
     const allowed = given(choice) ? ((choice as { allow: readonly string[] }).allow ?? []) : [];
@@ -61,7 +63,8 @@ function modeFaults(options: Given): OptionFault[] {
         : [],
     );
   }
-  return Object.keys(envelopeDefaults)
-    .filter((name) => options[name] !== envelopeDefaults[name])
-    .map((name) => ({ path: [name], message: "is for whole messages; it has no meaning with `write`" }));
+  return givenEnvelopeKeys(options, defaults).map((name) => ({
+    path: [name],
+    message: "is for whole messages; it has no meaning with `write`",
+  }));
 }

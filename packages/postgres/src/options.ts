@@ -1,6 +1,6 @@
 import { checkWriteMap, destinationChoice, secretOption, writeMapOptions } from "@sinks/core";
 import { z } from "zod";
-import { optionFaults } from "./option-faults.js";
+import { givenEnvelopeKeys, optionFaults } from "./option-faults.js";
 import { tableParts } from "./payload/identifier.js";
 import { declaredStatements, writeVocabulary } from "./payload/write-vocabulary.js";
 import { statementsOption } from "./statement/statement-options.js";
@@ -53,7 +53,7 @@ const shape = z.strictObject({
     .nullable()
     .default(null)
     .describe("Name or address of the server; a list is tried in turn."),
-  port: z.int().min(1).max(65_535).default(5432).describe("Port of the server."),
+  port: z.int().min(1).max(65_535).nullable().default(null).describe("Port of the server; 5432 by default."),
   database: z.string().min(1).nullable().default(null).describe("Name of the database."),
   user: z.string().min(1).nullable().default(null).describe("Role that logs in."),
   ...secretOption("password", "Password of that role."),
@@ -109,10 +109,20 @@ const shape = z.strictObject({
   log_driver_messages: z.boolean().default(false).describe("Add the server's own words to the log of a failure; they may hold values."),
 });
 
+/** Every option as it is when it is not set. */
+export const unsetOptions = shape.parse({});
+
 /** Options of the PostgreSQL sink (WO-OPT-01). */
 export const postgresOptions = shape
   .check(checkWriteMap(({ allow_quoted_identifiers: quoted }) => writeVocabulary(quoted === true), declaredStatements))
-  .check(optionFaults);
+  .check(optionFaults(unsetOptions));
 
 /** Validated options of the PostgreSQL sink. */
 export type PostgresOptions = z.output<typeof postgresOptions>;
+
+/** The first option that has no meaning where a handler makes the payloads, with what is wrong; null without any. */
+export function handlerFault(options: PostgresOptions): string | null {
+  if (options.write !== undefined) return "sink.write: a handler stands in its place; use one of the two";
+  const [name] = givenEnvelopeKeys(options, unsetOptions);
+  return name === undefined ? null : `sink.${name}: is for whole messages; it has no meaning with a handler`;
+}

@@ -1,5 +1,6 @@
 import {
   type Check,
+  ConfigurationError,
   type ConnectorServices,
   type DdlAbility,
   DestinationUnavailableError,
@@ -36,7 +37,7 @@ import type { MessageWrites } from "./execute/segment.js";
 import { ledgerRecognition } from "./ledger/ledger-recognition.js";
 import { LedgerRetention } from "./ledger/ledger-retention.js";
 import { ensureLedgerTable, ledgerStatements } from "./ledger/ledger-table.js";
-import type { PostgresOptions } from "./options.js";
+import { handlerFault, type PostgresOptions } from "./options.js";
 import { quoteTable } from "./payload/identifier.js";
 import type { PostgresPayload } from "./payload/payload.js";
 import { PayloadMode } from "./payload/payload-mode.js";
@@ -68,7 +69,6 @@ export type PostgresSink = Sink &
 export interface PostgresSinkExtras {
   /** Makes the payloads of each message, in place of a write map (FW-MAP-08). */
   readonly handler?: Handler<PostgresPayload>;
-  readonly world?: PostgresWorld;
 }
 
 /**
@@ -89,9 +89,11 @@ interface Parts {
   readonly recognition: Recognition | null;
 }
 
-function createParts(options: PostgresOptions, services: ConnectorServices, { handler, world = machine }: PostgresSinkExtras): Parts {
+function createParts(options: PostgresOptions, services: ConnectorServices, { handler }: PostgresSinkExtras): Parts {
+  const fault = handler === undefined ? null : handlerFault(options);
+  if (fault !== null) throw new ConfigurationError(fault);
   const catalog = new Catalog();
-  const base = { options, services, world, catalog };
+  const base = { options, services, world: machine, catalog };
   const { write } = options;
   if (write === undefined && handler === undefined) {
     const mode = new EnvelopeMode(options, services.nowNs);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { postgres } from "../src/connector.js";
 import { postgresOptions } from "../src/options.js";
+import { makeSink } from "./sink-fixture.js";
 
 const url = { url: "postgres://u@h/d" };
 
@@ -12,7 +13,7 @@ function faults(given: Record<string, unknown>): readonly string[] {
 
 test("WO-OPT-01 everything has its default but the address", () => {
   expect(postgresOptions.parse({ url_env: "DATABASE_URL" })).toMatchObject({
-    port: 5432,
+    port: null,
     target_session: "read_write",
     tls: { mode: "prefer" },
     connections: 2,
@@ -45,6 +46,8 @@ test.each([
   [{ user: "u" }, "host: is needed, or the whole address"],
   [{ host: "h" }, "user: is needed, or the whole address"],
   [{ ...url, host: "h" }, "host: is part of `url`"],
+  [{ ...url, port: 5432 }, "port: is part of `url`"],
+  [{ port: 5432 }, "url_env: is needed: the address"],
   [{ ...url, password_env: "P" }, "password_env: is part of `url`"],
   [{ ...url, tls: { mode: "verify_ca" } }, "tls.ca_file: is needed"],
   [{ ...url, tls: { cert_file: "c" } }, "tls.key_file: goes with"],
@@ -111,6 +114,21 @@ test("WO-OPT-04 a timeout that outlasts a write of the pipeline is named", () =>
   const options = postgresOptions.parse({ ...url, statement_timeout_ms: 30_000, lock_timeout_ms: 10_000 });
   expect(postgres.notices(options, { writeMs: 30_000 })).toEqual([]);
   expect(postgres.notices(options, { writeMs: 20_000 })).toEqual([expect.stringMatching(/^statement_timeout_ms: is longer than .*20000/)]);
+});
+
+test("WO-OPT-01 an option that nothing looks at is named", () => {
+  const notices = (more: object) => postgres.notices(postgresOptions.parse({ ...url, ...more }), { writeMs: 600_000 });
+  expect(notices({ prepared_statements: false, max_prepared: 7 })).toEqual([expect.stringMatching(/^max_prepared: /)]);
+  expect(notices({ table: "t", table_by: { token: 1, allow: ["a"] } })).toEqual([expect.stringMatching(/^table: /)]);
+  expect(notices({ prepared_statements: false, max_prepared: 100, table: "t" })).toEqual([]);
+});
+
+test.each([
+  [{ write: [{ table: "t", data: { a: 1 } }] }, "sink.write: a handler stands in its place; use one of the two"],
+  [{ table: "t" }, "sink.table: is for whole messages; it has no meaning with a handler"],
+  [{ include_metadata: true }, "sink.include_metadata: is for whole messages; it has no meaning with a handler"],
+])("FW-MAP-08 beside a handler %j is refused", (given, message) => {
+  expect(() => makeSink({ ...url, ...given }, { handler: () => [] })).toThrow(message);
 });
 
 test("WO-PG-14 a wrong name in a rule is told once, in the words of the rule", () => {

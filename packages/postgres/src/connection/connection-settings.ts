@@ -1,6 +1,6 @@
 import { ConfigurationError, type Secret } from "@sinks/core";
 import type { PostgresOptions } from "../options.js";
-import { type Host, parseConnectionUrl, type UrlOption } from "./connection-url.js";
+import { type Host, parseConnectionUrl, standardPort, type UrlOption } from "./connection-url.js";
 
 /** Where and as whom the sink connects: what the options say, with every default filled in and nothing of the environment. */
 export interface ConnectionSettings {
@@ -54,5 +54,8 @@ export function connectionSettings(options: PostgresOptions): ConnectionSettings
 }
 
 function hostList({ host, port }: PostgresOptions): readonly Host[] {
-  return (host === null || typeof host === "string" ? [host ?? "localhost"] : host).map((name) => ({ host: name, port }));
+  return (host === null || typeof host === "string" ? [host ?? "localhost"] : host).map((name) => ({
+    host: name,
+    port: port ?? standardPort,
+  }));
 }

@@ -1,5 +1,8 @@
 import { ConfigurationError, Secret } from "@sinks/core";
 
+/** Port of a server whose address names none. */
+export const standardPort = 5432;
+
 /** One server to try. */
 export interface Host {
   readonly host: string;
@@ -62,7 +65,7 @@ export function parseConnectionUrl(url: Secret): ConnectionUrl {
 
 function parseHost(text: string): Host {
   const parts = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text);
-  const port = Number(parts?.[2] ?? 5432);
+  const port = Number(parts?.[2] ?? standardPort);
   if (parts === null || port < 1 || port > 65_535) throw fault("has a host or port that cannot be read");
   const host = decode(parts[1] ?? "").replace(/^\[(.*)\]$/, "$1");
   return { host: host || "localhost", port };
