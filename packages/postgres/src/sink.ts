@@ -152,6 +152,7 @@ class PostgresSinkInstance implements PostgresSink {
               sessions: client,
               ledger,
               retentionSeconds: ledgerOptions.retention_seconds,
+              limitMs: options.statement_timeout_ms,
               telemetry: context.telemetry,
               after: world.after,
             });

@@ -5,7 +5,7 @@ import { LedgerRetention } from "../src/ledger/ledger-retention.js";
 import { ensureLedgerTable, ledgerStatements } from "../src/ledger/ledger-table.js";
 import { batchOf, executeReal, payloadWriter, sql } from "./execution-fixture.js";
 import { recordingTelemetry } from "./fake-execution.js";
-import { never, startClient } from "./postgres-fixture.js";
+import { never, query, startClient, succeeded } from "./postgres-fixture.js";
 
 let server: PostgresServer;
 let url: string;
@@ -123,6 +123,8 @@ test("FW-LED-07 a table in a schema of its own, with the longest name, which may
   expect(await sql(client, "DROP SCHEMA hub CASCADE", "SELECT 1")).toEqual([["1"]]);
 });
 
+const limitMs = 30_000;
+
 test("FW-LED-06 records over the retention go in bounded steps, those of other pipelines and younger ones stay", async () => {
   await sql(
     client,
@@ -134,11 +136,12 @@ test("FW-LED-06 records over the retention go in bounded steps, those of other p
   const pauses: number[] = [];
   const steps: (() => void)[] = [];
   const after = (milliseconds: number, run: () => void) => {
+    if (milliseconds === limitMs) return () => undefined;
     pauses.push(milliseconds);
     steps.push(run);
     return () => undefined;
   };
-  const retention = new LedgerRetention({ sessions: client, ledger, retentionSeconds: 3600, telemetry, after });
+  const retention = new LedgerRetention({ sessions: client, ledger, retentionSeconds: 3600, limitMs, telemetry, after });
   retention.start();
   const left: number[] = [];
   for (let step = 0; step < 3; step += 1) {
@@ -155,7 +158,8 @@ test("FW-LED-06 records over the retention go in bounded steps, those of other p
 test("FW-LED-06 a removal that fails is told, and tried again at the next interval", async () => {
   const { seen, telemetry } = recordingTelemetry();
   const steps: (() => void)[] = [];
-  const after = (_milliseconds: number, run: () => void) => {
+  const after = (milliseconds: number, run: () => void) => {
+    if (milliseconds === limitMs) return () => undefined;
     steps.push(run);
     return () => undefined;
   };
@@ -163,6 +167,7 @@ test("FW-LED-06 a removal that fails is told, and tried again at the next interv
     sessions: client,
     ledger: { ...ledger, table: '"nowhere"' },
     retentionSeconds: 3600,
+    limitMs,
     telemetry,
     after,
   });
@@ -171,4 +176,30 @@ test("FW-LED-06 a removal that fails is told, and tried again at the next interv
   await eventually(() => steps.length === 2, { deadlineMs: 10_000, what: "the plan for the next try" });
   await retention.stop();
   expect(seen.events).toEqual([{ event: "old records of the ledger could not be removed", fields: { code: "42P01" } }]);
+});
+
+test("FW-LED-06 a removal that is held up gives its connection back in time, behind a pooler too", async () => {
+  await sql(client, "INSERT INTO sinks_ledger VALUES ('ORDERS/sink/postgres', 'held', now() - interval '2 hours')");
+  await using pooled = await startClient({ url, connections: 1, prepared_statements: false });
+  const { seen, telemetry } = recordingTelemetry();
+  const steps: (() => void)[] = [];
+  const limits: (() => void)[] = [];
+  const after = (milliseconds: number, run: () => void) => {
+    (milliseconds === limitMs ? limits : steps).push(run);
+    return () => undefined;
+  };
+  const retention = new LedgerRetention({ sessions: pooled, ledger, retentionSeconds: 3600, limitMs, telemetry, after });
+  const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DELETE FROM %sinks_ledger%'";
+  await client.use(never, async (session) => {
+    succeeded(await session.pipeline([query("BEGIN"), query("LOCK TABLE sinks_ledger IN ACCESS EXCLUSIVE MODE")]));
+    retention.start();
+    steps[0]?.();
+    await eventually(async () => (await one(waiting)) === 1, { deadlineMs: 10_000, what: "a removal that waits for the lock" });
+    limits[0]?.();
+    await eventually(() => steps.length === 2, { deadlineMs: 10_000, what: "the plan for the next try" });
+    expect(await pooled.use(never, async (other) => succeeded(await other.pipeline([query("SELECT 1")]))[0]?.rows)).toEqual([["1"]]);
+    await session.pipeline([query("ROLLBACK")]);
+  });
+  await retention.stop();
+  expect(seen.events).toEqual([{ event: "old records of the ledger could not be removed", fields: { code: "deadline" } }]);
 });

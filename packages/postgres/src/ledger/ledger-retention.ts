@@ -13,6 +13,8 @@ export interface RetentionParts {
   readonly sessions: Sessions;
   readonly ledger: Ledger;
   readonly retentionSeconds: number;
+  /** Longest time that a step may take, the wait for its connection included: writers wait for the same connections. */
+  readonly limitMs: number;
   readonly telemetry: Telemetry;
   /** Runs something once after some time; the returned function gives that up. */
   readonly after: (milliseconds: number, run: () => void) => () => void;
@@ -51,18 +53,21 @@ export class LedgerRetention {
   }
 
   async #remove(): Promise<number> {
-    const { sessions, ledger, retentionSeconds, telemetry } = this.#parts;
+    const { sessions, ledger, retentionSeconds, limitMs, telemetry, after } = this.#parts;
+    const limit = new AbortController();
+    const cancel = after(limitMs, () => limit.abort(new Error("the removal of old records took too long")));
     try {
-      const { done, failure } = await sessions.use(this.#stopping.signal, (session) =>
-        session.pipeline([removal(ledger, retentionSeconds)]),
-      );
-      if (failure !== null) this.#warn(failure.code);
+      const signal = AbortSignal.any([this.#stopping.signal, limit.signal]);
+      const { done, failure } = await sessions.use(signal, (session) => session.pipeline([removal(ledger, retentionSeconds)]));
+      if (failure !== null) this.#warn(limit.signal.aborted ? "deadline" : failure.code);
       const removed = done[0]?.count ?? 0;
       telemetry.count("ledger_records_removed_total", removed);
       return removed;
     } catch (error) {
       this.#warn(isSinksError(error) ? error.code : "unexpected");
       return 0;
+    } finally {
+      cancel();
     }
   }
 
