@@ -4,6 +4,7 @@ import { query } from "./connection/session-query.js";
 import { ledgerStatements } from "./ledger/ledger-table.js";
 import type { PostgresOptions } from "./options.js";
 import { quoteTable } from "./payload/identifier.js";
+import { rightFaults } from "./table/right-faults.js";
 import { readTableFacts } from "./table/table-facts.js";
 import type { TableFault } from "./table/table-fault.js";
 import type { WriteMode } from "./write-mode.js";
@@ -61,17 +62,8 @@ async function ledgerFaults(sessions: Sessions, { ledger }: PostgresOptions, sig
   const table = quoteTable(ledger.table);
   const facts = await sessions.use(signal, (session) => readTableFacts(session, table));
   if (facts === null)
-    return ledger.auto_create
-      ? []
-      : [{ message: `table ${table} is not there`, remedy: ledgerStatements(ledger.table.split(".")).join("; ") }];
-  const missing = (["INSERT", "SELECT", "DELETE"] as const).filter((right) => !facts.rights.has(right));
-  if (missing.length === 0) return [];
-  return [
-    {
-      message: `the role may not ${missing.join(", ")} on table ${table}`,
-      remedy: `GRANT ${missing.join(", ")} ON ${table} TO the role of the sink`,
-    },
-  ];
+    return ledger.auto_create ? [] : [{ message: `table ${table} is not there`, remedy: ledgerStatements(ledger.table).join("; ") }];
+  return rightFaults(table, ["INSERT", "SELECT", "DELETE"], facts.rights);
 }
 
 function faultChecks(id: string, allRight: string, faults: readonly TableFault[]): Check[] {

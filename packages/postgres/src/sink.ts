@@ -138,9 +138,7 @@ class PostgresSinkInstance implements PostgresSink {
         ? { pipeline: ledgerOptions.name ?? context.pipeline, table: quoteTable(ledgerOptions.table) }
         : null;
       if (ledger !== null) {
-        await client.use(context.signal, (session) =>
-          ensureLedgerTable(session, ledgerOptions.table.split("."), ledgerOptions.auto_create),
-        );
+        await client.use(context.signal, (session) => ensureLedgerTable(session, ledgerOptions.table, ledgerOptions.auto_create));
       }
       await mode.start(client, context.signal, context.telemetry);
       const warning = await durabilityWarning(client, context.signal);
@@ -225,7 +223,7 @@ class PostgresSinkInstance implements PostgresSink {
     const { mode, options } = this.parts;
     await this.withClient(signal, async (client) => {
       await mode.createTables(client, signal);
-      if (options.ledger.enabled) await client.use(signal, (session) => ensureLedgerTable(session, options.ledger.table.split("."), true));
+      if (options.ledger.enabled) await client.use(signal, (session) => ensureLedgerTable(session, options.ledger.table, true));
     });
   }
 
@@ -237,7 +235,7 @@ class PostgresSinkInstance implements PostgresSink {
 
   ddl(): readonly string[] {
     const { mode, options } = this.parts;
-    const statements = [...mode.ddl(), ...(options.ledger.enabled ? ledgerStatements(options.ledger.table.split(".")) : [])];
+    const statements = [...mode.ddl(), ...(options.ledger.enabled ? ledgerStatements(options.ledger.table) : [])];
     return statements.map((statement) => `${statement};`);
   }
 

@@ -38,7 +38,7 @@ beforeEach(async () => {
     "CREATE TABLE counters (id int PRIMARY KEY, n int NOT NULL)",
     "CREATE TABLE events (n int)",
     "INSERT INTO counters SELECT i, 0 FROM generate_series(0, 99) i",
-    ...ledgerStatements(["sinks_ledger"]),
+    ...ledgerStatements("sinks_ledger"),
   );
 });
 

@@ -31,7 +31,7 @@ beforeEach(async () => {
     "CREATE TABLE counters (id int PRIMARY KEY, n int NOT NULL CHECK (n < 1000))",
     "CREATE TABLE events (n int)",
     "INSERT INTO counters SELECT i, 0 FROM generate_series(0, 99) i",
-    ...ledgerStatements(["sinks_ledger"]),
+    ...ledgerStatements("sinks_ledger"),
   );
 });
 
@@ -93,13 +93,13 @@ test("FW-LED-01 another pipeline with the same table is another record", async (
 
 test("FW-LED-07 the table is made once by runners that start together, and only where it may be", async () => {
   await sql(client, "DROP TABLE sinks_ledger");
-  const refused = client.use(never, (session) => ensureLedgerTable(session, ["sinks_ledger"], false));
+  const refused = client.use(never, (session) => ensureLedgerTable(session, "sinks_ledger", false));
   await expect(refused).rejects.toMatchObject({
     name: "ConfigurationError",
     message: expect.stringContaining("CREATE TABLE IF NOT EXISTS"),
   });
-  await Promise.all(Array.from({ length: 4 }, () => client.use(never, (session) => ensureLedgerTable(session, ["sinks_ledger"], true))));
-  await client.use(never, (session) => ensureLedgerTable(session, ["sinks_ledger"], false));
+  await Promise.all(Array.from({ length: 4 }, () => client.use(never, (session) => ensureLedgerTable(session, "sinks_ledger", true))));
+  await client.use(never, (session) => ensureLedgerTable(session, "sinks_ledger", false));
   const columns = "SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_name = 'sinks_ledger' ORDER BY 1";
   expect(await sql(client, columns)).toEqual([
     ["applied_at", "timestamp with time zone", "NO"],
@@ -113,11 +113,11 @@ test("FW-LED-07 the table is made once by runners that start together, and only 
 test("FW-LED-07 a table in a schema of its own, with the longest name, which may not be made", async () => {
   await sql(client, "CREATE SCHEMA IF NOT EXISTS hub");
   const name = "l".repeat(63);
-  await client.use(never, (session) => ensureLedgerTable(session, ["hub", name], true));
+  await client.use(never, (session) => ensureLedgerTable(session, `hub.${name}`, true));
   expect((await sql(client, "SELECT indexname FROM pg_indexes WHERE schemaname = 'hub' ORDER BY 1"))[0]?.[0]).toBe(
     `${"l".repeat(52)}_applied_at`,
   );
-  const missing = client.use(never, (session) => ensureLedgerTable(session, ["nowhere", "t"], true));
+  const missing = client.use(never, (session) => ensureLedgerTable(session, "nowhere.t", true));
   await expect(missing).rejects.toMatchObject({ name: "DestinationUnavailableError", destinationCode: "3F000" });
   // The failed attempt left no transaction open.
   expect(await sql(client, "DROP SCHEMA hub CASCADE", "SELECT 1")).toEqual([["1"]]);

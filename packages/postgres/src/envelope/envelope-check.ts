@@ -1,10 +1,17 @@
 import type { PostgresOptions } from "../options.js";
+import { quoteIdentifier } from "../payload/identifier.js";
+import { rightFaults } from "../table/right-faults.js";
 import type { TableFacts, TableRight } from "../table/table-facts.js";
 import type { TableFault } from "../table/table-fault.js";
 import { createEnvelopeTable, envelopeColumns, identityColumns, partitionColumns } from "./envelope-table.js";
 
 /** Options that the table must suit. */
 export type EnvelopeCheckOptions = Pick<PostgresOptions, "payload_type" | "on_duplicate">;
+
+const neededRights: Readonly<Record<PostgresOptions["on_duplicate"], readonly TableRight[]>> = {
+  ignore: ["INSERT", "SELECT"],
+  update: ["INSERT", "SELECT", "UPDATE"],
+};
 
 /** What is wrong with a table for whole messages (WO-ENV-02, WO-ERR-05); `table` is quoted. Null facts: it is not there. */
 export function envelopeTableFaults(table: string, facts: TableFacts | null, options: EnvelopeCheckOptions): readonly TableFault[] {
@@ -16,7 +23,11 @@ export function envelopeTableFaults(table: string, facts: TableFacts | null, opt
       },
     ];
   }
-  return [...columnFaults(table, facts, options), ...keyFaults(table, facts), ...rightFaults(table, facts, options)];
+  return [
+    ...columnFaults(table, facts, options),
+    ...keyFaults(table, facts),
+    ...rightFaults(table, neededRights[options.on_duplicate], facts.rights),
+  ];
 }
 
 /** The DDL as one line, as it stands in an error. */
@@ -42,8 +53,8 @@ function columnFaults(table: string, { columns }: TableFacts, options: EnvelopeC
   return [
     ...own,
     ...others.map(([name]) => ({
-      message: `column ${quoted(name)} of table ${table} demands a value that no message has`,
-      remedy: `ALTER TABLE ${table} ALTER COLUMN ${quoted(name)} SET DEFAULT …`,
+      message: `column ${quoteIdentifier(name)} of table ${table} demands a value that no message has`,
+      remedy: `ALTER TABLE ${table} ALTER COLUMN ${quoteIdentifier(name)} SET DEFAULT …`,
     })),
   ];
 }
@@ -58,20 +69,4 @@ function keyFaults(table: string, { primaryKey }: TableFacts): TableFault[] {
       remedy: `ALTER TABLE ${table} ADD PRIMARY KEY (${identityColumns.join(", ")}); besides them it may hold ${partitionColumns.join(" and ")}`,
     },
   ];
-}
-
-function rightFaults(table: string, { rights }: TableFacts, { on_duplicate: onDuplicate }: EnvelopeCheckOptions): TableFault[] {
-  const needed: readonly TableRight[] = onDuplicate === "update" ? ["INSERT", "SELECT", "UPDATE"] : ["INSERT", "SELECT"];
-  const missing = needed.filter((right) => !rights.has(right));
-  if (missing.length === 0) return [];
-  return [
-    {
-      message: `the role may not ${missing.join(", ")} on table ${table}`,
-      remedy: `GRANT ${missing.join(", ")} ON ${table} TO the role of sink.user`,
-    },
-  ];
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

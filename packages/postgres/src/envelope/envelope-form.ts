@@ -1,5 +1,6 @@
 import type { PostgresOptions } from "../options.js";
 import type { BuiltWrite, Form, Query } from "../render/built-write.js";
+import { maximumParameters } from "../render/maximum-parameters.js";
 import { columnArrays } from "../value/column-arrays.js";
 import { identityColumns } from "./envelope-table.js";
 
@@ -72,7 +73,8 @@ export function envelopeForm(settings: EnvelopeFormSettings): Form {
     operation: "envelope",
     destination: settings.destination,
     table: null,
-    maximumRows: 65_535,
+    // Arrays are bound: only the bytes of a chunk bound it before this does.
+    maximumRows: maximumParameters,
     cutsAtRepeatedConflict: settings.onDuplicate === "update",
     onZeroRows: "ignore",
     query: (rows: readonly BuiltWrite[]): Query => ({ text, values: columnArrays(rows), prepare: true }),

@@ -1,4 +1,12 @@
-import { ConfigurationError, type Envelope, type InventoryReport, type InventoryRequest, isSinkError, ValidationError } from "@sinks/core";
+import {
+  ConfigurationError,
+  compileDestinationChoice,
+  type Envelope,
+  type InventoryReport,
+  type InventoryRequest,
+  isSinkError,
+  ValidationError,
+} from "@sinks/core";
 import type { Sessions } from "../connection/session.js";
 import { query } from "../connection/session-query.js";
 import type { PostgresOptions } from "../options.js";
@@ -35,10 +43,13 @@ const noTypes: BatchPlan["types"] = new Map();
 export class EnvelopeMode implements WriteMode, Recognition {
   readonly #options: EnvelopeModeOptions;
   readonly #rows: EnvelopeRows;
+  /** The table for a subject, where a token chooses it. */
+  readonly #choose: ReturnType<typeof compileDestinationChoice> | null;
   readonly #forms = new Map<string, Form>();
 
   constructor(options: EnvelopeModeOptions, nowNs: () => bigint) {
     this.#options = options;
+    this.#choose = options.table_by === null ? null : compileDestinationChoice(options.table_by);
     this.#rows = new EnvelopeRows(options, nowNs);
   }
 
@@ -146,10 +157,7 @@ export class EnvelopeMode implements WriteMode, Recognition {
   }
 
   #tableOf(message: Envelope): string | null {
-    const { table, table_by: by } = this.#options;
-    if (by === null) return table;
-    const token = message.subject.split(".")[by.token - 1];
-    return token !== undefined && by.allow.includes(token) ? token : null;
+    return this.#choose === null ? this.#options.table : this.#choose(message.subject);
   }
 
   #formOf(message: Envelope): Form {

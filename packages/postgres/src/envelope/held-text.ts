@@ -1,9 +1,7 @@
 import { findJsonHazards, ValidationError } from "@sinks/core";
-import type { PostgresOptions } from "../options.js";
-import { plainText } from "../value/scalar-text.js";
+import { withoutJsonNul } from "../value/json-nul.js";
+import { type NulPolicy, plainText } from "../value/scalar-text.js";
 import { ValueFault } from "../value/value-fault.js";
-
-type NulRule = PostgresOptions["nul"];
 
 function refusal(what: string, held: string, remedy: string): ValidationError {
   return new ValidationError(`${what} holds ${held}, which PostgreSQL cannot store${remedy}`, { code: "value_not_storable" });
@@ -12,7 +10,7 @@ function refusal(what: string, held: string, remedy: string): ValidationError {
 const stripping = " (sink.nul: strip would leave it out)";
 
 /** The text as the server can hold it (WO-VAL-04, -05). Throws `ValidationError`; `what` names the place, never the value. */
-export function heldText(value: string, what: string, nul: NulRule): string {
+export function heldText(value: string, what: string, nul: NulPolicy): string {
   try {
     return plainText(value, nul);
   } catch (error) {
@@ -24,12 +22,11 @@ export function heldText(value: string, what: string, nul: NulRule): string {
 }
 
 /** The same for JSON text, whose strings spell such characters as escapes. */
-export function heldJson(text: string, what: string, nul: NulRule): string {
+export function heldJson(text: string, what: string, nul: NulPolicy): string {
   if (!text.includes("\\u")) return text;
   const hazards = findJsonHazards(text);
   if (hazards.loneSurrogate) throw refusal(what, "half of a surrogate pair", "");
   if (!hazards.nul) return text;
   if (nul === "reject") throw refusal(what, "the character U+0000", stripping);
-  // Each escape is taken whole, so that the backslash of another one never begins this one.
-  return text.replace(/\\(?:u0000|u[0-9a-fA-F]{4}|.)/g, (spelled) => (spelled === "\\u0000" ? "" : spelled));
+  return withoutJsonNul(text);
 }

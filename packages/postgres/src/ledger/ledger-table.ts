@@ -2,16 +2,16 @@ import { ConfigurationError } from "@sinks/core";
 import type { Session } from "../connection/session.js";
 import { toPostgresError } from "../errors.js";
 import { control } from "../execute/control.js";
-import { quoteIdentifier } from "../payload/identifier.js";
+import { quoteIdentifier, quoteTable } from "../payload/identifier.js";
 import type { Query } from "../render/built-write.js";
 
 /** Longest part of the table's name in that of its index; together they have at most 63 bytes. */
 const longestStem = 52;
 
-/** The statements that make the ledger's table (FW-LED-02); `parts` are the table's name, with its schema before it where it has one. */
-export function ledgerStatements(parts: readonly string[]): readonly string[] {
-  const table = parts.map(quoteIdentifier).join(".");
-  const index = quoteIdentifier(`${(parts.at(-1) as string).slice(0, longestStem)}_applied_at`);
+/** The statements that make the ledger's table (FW-LED-02); `name` is `t` or `schema.t`, as configured. */
+export function ledgerStatements(name: string): readonly string[] {
+  const table = quoteTable(name);
+  const index = quoteIdentifier(`${name.slice(name.lastIndexOf(".") + 1).slice(0, longestStem)}_applied_at`);
   return [
     `CREATE TABLE IF NOT EXISTS ${table} (
   pipeline text,
@@ -27,11 +27,11 @@ export function ledgerStatements(parts: readonly string[]): readonly string[] {
  * Makes the table when it is missing and `create` allows it, else throws a `ConfigurationError` that holds the statements.
  * What is there is left as it is, so that a role without the right to create can use it.
  */
-export async function ensureLedgerTable(session: Session, parts: readonly string[], create: boolean): Promise<void> {
-  const table = parts.map(quoteIdentifier).join(".");
+export async function ensureLedgerTable(session: Session, name: string, create: boolean): Promise<void> {
+  const table = quoteTable(name);
   const [found] = await ask(session, table, [query("SELECT to_regclass($1) IS NOT NULL", table)]);
   if (found?.rows[0]?.[0] === "t") return;
-  const statements = ledgerStatements(parts);
+  const statements = ledgerStatements(name);
   if (!create) {
     throw new ConfigurationError(
       `the ledger's table ${table} is missing and ledger.auto_create is off; make it with:\n${statements.join(";\n")};`,

@@ -1,3 +1,4 @@
+import { rightFaults } from "../table/right-faults.js";
 import type { TableFacts } from "../table/table-facts.js";
 import type { TableFault } from "../table/table-fault.js";
 import { quoteIdentifier, quoteTable } from "./identifier.js";
@@ -11,7 +12,7 @@ export function targetFaults(target: WriteTarget, facts: TableFacts | null): rea
       { message: `table ${table} is not there`, remedy: `make it; the rules write ${[...target.columns].map(quoteIdentifier).join(", ")}` },
     ];
   }
-  return [...columnFaults(table, target, facts), ...keyFaults(table, target, facts), ...rightFaults(table, target, facts)];
+  return [...columnFaults(table, target, facts), ...keyFaults(table, target, facts), ...rightFaults(table, target.rights, facts.rights)];
 }
 
 function columnFaults(table: string, { columns }: WriteTarget, facts: TableFacts): TableFault[] {
@@ -32,15 +33,4 @@ function keyFaults(table: string, { conflicts }: WriteTarget, { uniqueKeys }: Ta
       const names = conflict.map(quoteIdentifier).join(", ");
       return { message: `table ${table} has no unique index on exactly (${names})`, remedy: `CREATE UNIQUE INDEX ON ${table} (${names})` };
     });
-}
-
-function rightFaults(table: string, target: WriteTarget, { rights }: TableFacts): TableFault[] {
-  const missing = [...target.rights].filter((right) => !rights.has(right));
-  if (missing.length === 0) return [];
-  return [
-    {
-      message: `the role may not ${missing.join(", ")} on table ${table}`,
-      remedy: `GRANT ${missing.join(", ")} ON ${table} TO the role of the sink`,
-    },
-  ];
 }

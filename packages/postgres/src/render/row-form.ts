@@ -1,9 +1,8 @@
 import { quoteIdentifier } from "../payload/identifier.js";
 import type { TargetTable } from "../payload/target-table.js";
 import type { BoundValue, BuiltWrite, Form, Query } from "./built-write.js";
+import { maximumParameters } from "./maximum-parameters.js";
 
-/** The protocol counts the parameters of a statement in 16 bits (WO-PG-21). */
-export const maximumParameters = 65_535;
 /** A plan of more parameters costs the server megabytes for as long as the connection lives (WO-PG-33). */
 const mostPreparedParameters = 8192;
 

@@ -1,3 +1,4 @@
+import { maximumParameters } from "../render/maximum-parameters.js";
 import { castName, type ParamType, parseParamType, scalarTypes } from "../value/param-type.js";
 import { compareUtf8 } from "../value/utf8-order.js";
 import { findPlaceholders, type Placeholder } from "./placeholders.js";
@@ -25,8 +26,6 @@ export type CompilerResult =
   | { readonly compiled: null; readonly fault: StatementFault | null; readonly params: readonly ParamFault[] };
 
 const commands: ReadonlySet<string> = new Set(["insert", "update", "delete", "merge", "with", "select", "call"]);
-/** The protocol counts the parameters of a statement in 16 bits. */
-const maximumNames = 65_535;
 
 /** Compiles SQL with `:name` placeholders to numbered parameters (WO-PGS-02). Pure; done once, never on the write path. */
 export function compileStatement(sql: string, params: Readonly<Record<string, string>> | null = null): CompilerResult {
@@ -36,8 +35,8 @@ export function compileStatement(sql: string, params: Readonly<Record<string, st
     checkCommand(sql, tokens);
     const placeholders = findPlaceholders(sql, tokens);
     const names = [...new Set(placeholders.map(({ name }) => name))];
-    const surplus = names[maximumNames];
-    if (surplus !== undefined) throw new LexicalFault(`more than ${maximumNames} different names`, startOf(placeholders, surplus));
+    const surplus = names[maximumParameters];
+    if (surplus !== undefined) throw new LexicalFault(`more than ${maximumParameters} different names`, startOf(placeholders, surplus));
     const types = params === null ? null : new Map(Object.entries(params).map(([name, type]) => [name, parseParamType(type)]));
     const faults = types === null ? [] : paramFaults(names, types);
     if (faults.length > 0) return { compiled: null, fault: null, params: faults };
