@@ -40,7 +40,7 @@ test.each(operations)("WO-PG-01 WO-GEN-07 %s takes what it requires and what it 
   expect(guardOne(pick(op, [...required, ...optional]))).toEqual(pick(op, [...required, ...optional]));
 });
 
-test.each(operations)("WO-PG-01 WO-PG-06 WO-GEN-07 %s requires its fields, and empty ones are none", (op) => {
+test.each(operations)("WO-PG-01 WO-PG-06 WO-GEN-07 WO-GEN-22 %s requires its fields, and empty ones are none", (op) => {
   for (const field of contract[op]?.required ?? []) {
     for (const empty of [undefined, null, "", [], {}]) {
       expect(message({ ...minimal(op), [field]: empty })).toBe(`PostgreSQL payload, ${op}: it requires "${field}"`);
@@ -58,10 +58,11 @@ test.each(operations)("WO-PG-01 WO-GEN-07 %s forbids every other field, whatever
   }
 });
 
-test("WO-GEN-01 WO-GEN-07 an absent op is insert, another word is none, and a field that no operation has is an error", () => {
+test("WO-GEN-01 WO-GEN-02 WO-GEN-07 an absent op is insert, another word is none, and a field that no operation has is an error", () => {
   expect(checkPayload({ table: "t", data: { a: 0 } }, settings)).toEqual({ op: "insert", table: "t", data: { a: 0 } });
   for (const op of [null, "", "INSERT", "merge", "constructor", 1])
     expect(message({ op, table: "t", data: { a: 1 } })).toMatch(/"op" must be one of insert, update/);
+  expect(message({ op: "statement", statement: "s", sql: "SELECT 1" })).toBe('PostgreSQL payload, statement: it does not use "sql"');
   expect(message({ table: "t", data: { a: 1 }, on_zero_rows: "fail" })).toBe('PostgreSQL payload, insert: it does not use "on_zero_rows"');
   expect(message({ op: "delete", table: "t", where: { a: 1 }, "secret value": 1 })).not.toContain("secret");
 });

@@ -115,7 +115,7 @@ test.each([
   ["42P18", /declare the type/],
   ["42P05", /prepared_statements: false/],
   ["26000", /prepared_statements: false/],
-])("WO-PG-12 %s carries a hint", (code, hint) => {
+])("WO-PG-12 WO-PGS-19 %s carries a hint", (code, hint) => {
   expect(toPostgresError(failed(code), "readings", false).message).toMatch(hint);
 });
 

@@ -63,7 +63,7 @@ test("WO-PG-24 WO-PG-27 a bad update among 1000 is named by the replies: three s
   ]);
 });
 
-test("WO-PG-27 several bad messages of several writes: nothing of them is there, all else is", async () => {
+test("WO-PG-27 FW-MAP-09 several bad messages of several writes: nothing of them is there, all else is", async () => {
   const write = payloadWriter();
   const bad = new Set([3, 40, 41, 99]);
   const batch = batchOf(
@@ -142,9 +142,11 @@ test("WO-PG-33 a plan whose result type changed costs one repeat and no message"
   expect(seen.counts.size).toBe(0);
 });
 
-test("WO-ERR-05 a missing table is an outage, unless the message chose it", async () => {
-  const write = payloadWriter();
+test("WO-ERR-05 WO-PGS-20 a missing table is an outage, unless the message chose it", async () => {
+  const write = payloadWriter({ lose: "UPDATE nowhere SET id = 1" });
   const [lost] = write({ op: "insert", table: "nowhere", data: { id: 1 } });
+  const named = await executeReal(client, batchOf([write(parcel(1)), write({ op: "statement", statement: "lose" })]));
+  expect([named.words, named.outcomes[1]?.destinationCode]).toEqual([["unavailable", "unavailable"], "42P01"]);
   const outage = await executeReal(client, batchOf([write(parcel(1)), [lost as NonNullable<typeof lost>], write(parcel(2))]));
   expect(outage.words).toEqual(["unavailable", "unavailable", "unavailable"]);
   expect(outage.outcomes[1]).toMatchObject({ destinationCode: "42P01" });

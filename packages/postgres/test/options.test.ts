@@ -11,7 +11,7 @@ function faults(given: Record<string, unknown>): readonly string[] {
   return (error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-test("WO-OPT-01 everything has its default but the address", () => {
+test("WO-OPT-01 WO-OPT-06 everything has its default but the address", () => {
   expect(postgresOptions.parse({ url_env: "DATABASE_URL" })).toMatchObject({
     port: null,
     target_session: "read_write",
@@ -38,6 +38,10 @@ test("WO-OPT-01 everything has its default but the address", () => {
     retry_safety: "narrowed",
     ledger: { enabled: false, retention_seconds: 604_800, table: "sinks_ledger", auto_create: true },
     nul: "reject",
+    undefined_data: "reject",
+    log_driver_messages: false,
+    verify_statements: false,
+    allow_quoted_identifiers: false,
   });
 });
 
@@ -86,7 +90,7 @@ test("FW-MAP-07 WO-GEN-16 faults of a write map are found with the options, all 
   expect(faults({ ...url, allow_quoted_identifiers: true, write: [{ table: "t", data: { "any name": ":payload.a" } }] })).toEqual([]);
 });
 
-test("WO-PGS-17 WO-GEN-18 a write map names only declared statements with exactly their params", () => {
+test("WO-PGS-17 WO-GEN-04 WO-GEN-18 a write map names only declared statements with exactly their params", () => {
   const statements = { seen: "UPDATE t SET a = :a, b = :b" };
   const rule = (given: object) => faults({ ...url, statements, write: [{ op: "statement", ...given }] });
   expect(rule({ statement: "other" })).toEqual(["write.0.statement: is not declared; declared are seen"]);

@@ -37,15 +37,15 @@ const one: readonly [id: string, payload: unknown, text: string, values: readonl
   ],
   ["S10", { op: "update", table: "t", data: { a: null }, where: { gone: null } }, 'UPDATE "t" SET "a" = $1 WHERE "gone" IS NULL', [null]],
   ["S11", { op: "update", table: "t", data: { st: "b" }, where: { st: "a" } }, 'UPDATE "t" SET "st" = $1 WHERE "st" = $2', ["b", "a"]],
-  ["S12", stock, `${stockHead}UPDATE SET "bin" = EXCLUDED."bin", "qty" = EXCLUDED."qty"`, ["k", "5", "x"]],
+  ["S12 WO-PG-09", stock, `${stockHead}UPDATE SET "bin" = EXCLUDED."bin", "qty" = EXCLUDED."qty"`, ["k", "5", "x"]],
   [
-    "S13",
+    "S13 WO-PG-09",
     { ...stock, updateColumns: ["qty", "bin"] },
     `${stockHead}UPDATE SET "qty" = EXCLUDED."qty", "bin" = EXCLUDED."bin"`,
     ["k", "5", "x"],
   ],
   [
-    "S14",
+    "S14 WO-PG-09 WO-PG-10",
     { op: "upsert", table: "stock", data: { sku: "x", site: "n" }, conflict: ["site", "sku"] },
     'INSERT INTO "stock" ("site", "sku") VALUES ($1, $2) ON CONFLICT ("site", "sku") DO NOTHING',
     ["n", "x"],

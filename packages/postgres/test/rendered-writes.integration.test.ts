@@ -201,7 +201,7 @@ function applyTo(model: Model, operation: Operation): void {
   }
 }
 
-test("WO-PG-03 WO-PG-04 WO-PG-07 WO-PG-10 WO-PG-15 WO-PG-36 WO-PG-37 random operations leave the table as their meaning says", async () => {
+test("WO-GEN-11 WO-GEN-21 WO-PG-03 WO-PG-04 WO-PG-07 WO-PG-10 WO-PG-15 WO-PG-36 WO-PG-37 random operations leave the table as their meaning says", async () => {
   const builder = createPayloadBuilder(settings);
   await client.use(never, async (session) => {
     await run(session, 'CREATE SCHEMA "my yard"', 'CREATE TABLE "my yard"."kv""" (k text PRIMARY KEY, n int8, note text)');

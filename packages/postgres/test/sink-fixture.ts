@@ -1,4 +1,4 @@
-import { createEnvelope, type Envelope, type EnvelopeFields, silentTelemetry, type WriteContext } from "@sinks/core";
+import { createEnvelope, type Envelope, type EnvelopeFields, silentTelemetry, type Telemetry, type WriteContext } from "@sinks/core";
 import pg from "pg";
 import type { z } from "zod";
 import { postgresOptions } from "../src/options.js";
@@ -42,9 +42,10 @@ export function makeSink(given: z.input<typeof postgresOptions>, extras: Postgre
 export async function startSink(
   given: z.input<typeof postgresOptions>,
   extras: PostgresSinkExtras = {},
+  telemetry: Telemetry = silentTelemetry,
 ): Promise<PostgresSink & AsyncDisposable> {
   const sink = makeSink(given, extras);
-  await sink.start({ name: "postgres", pipeline: "EVENTS/sink/postgres", telemetry: silentTelemetry, signal: AbortSignal.timeout(20_000) });
+  await sink.start({ name: "postgres", pipeline: "EVENTS/sink/postgres", telemetry, signal: AbortSignal.timeout(20_000) });
   return Object.assign(sink, { [Symbol.asyncDispose]: () => sink.stop() });
 }
 

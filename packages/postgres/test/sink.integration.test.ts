@@ -31,7 +31,7 @@ async function failedStart(start: Promise<unknown>): Promise<string> {
   return isErrorKind(error, "ConfigurationError") ? error.message : `not a ConfigurationError: ${String(error)}`;
 }
 
-test("WO-ENV-01 WO-ENV-02 whole messages: rows exactly as published, and a redelivery changes nothing", async () => {
+test("WO-ENV-01 WO-ENV-02 FW-MAP-10 whole messages: rows exactly as published, and a redelivery changes nothing", async () => {
   const url = await server.createDatabase();
   await using sink = await startSink({ url, auto_create: true });
   const body =
