@@ -1,3 +1,4 @@
+export { isPlainRecord } from "./config/plain-record.js";
 export {
   type DdlAbility,
   type EnsureSchemaAbility,
@@ -40,6 +41,7 @@ export type { MetadataSnapshot } from "./envelope/metadata-snapshot.js";
 export type { NormalizedPayload, PayloadFormat, PayloadMode } from "./envelope/payload.js";
 export { formatRfc3339, parseRfc3339 } from "./envelope/rfc3339.js";
 export { parseStrictJson } from "./envelope/strict-json.js";
+export { compareUtf8 } from "./envelope/utf8-order.js";
 export { type ErrorCode, errorCodes } from "./error/codes.js";
 export {
   AckError,
@@ -72,5 +74,4 @@ export { type CompiledWriteMap, compileWriteMap, type WriteMapSettings, type Wri
 export { compileDestinationChoice, type DestinationChoice, destinationChoice } from "./write-map/destination-choice.js";
 export { type Handler, type HandlerResult, runHandler } from "./write-map/handler.js";
 export { checkWriteMap, writeMapOptions } from "./write-map/options.js";
-export { isReference } from "./write-map/reference-path.js";
 export type { DeclaredTexts, RuleFault, WriteField, WriteOperation, WriteVocabulary } from "./write-map/vocabulary.js";

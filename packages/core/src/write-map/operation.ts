@@ -1,4 +1,5 @@
 import { isPlainRecord } from "../config/plain-record.js";
+import { compareUtf8 } from "../envelope/utf8-order.js";
 import { compileChoice, compileField } from "./fields.js";
 import type { Reader } from "./reference.js";
 import { isReference } from "./reference-path.js";
@@ -86,7 +87,7 @@ function reportUndeclared(key: string, field: WriteField, name: string, given: F
   if (texts === undefined) return;
   const params = texts.get(name);
   if (params === undefined) {
-    const names = [...texts.keys()].sort(byBytes);
+    const names = [...texts.keys()].sort(compareUtf8);
     scope.report({ path: [key], message: `is not declared; declared are ${names.length === 0 ? "<none configured>" : names.join(", ")}` });
     return;
   }
@@ -94,20 +95,15 @@ function reportUndeclared(key: string, field: WriteField, name: string, given: F
   if (params === null || paramsKey === null) return;
   const value = given[paramsKey] ?? {};
   if (!isPlainRecord(value)) return;
-  const missing = params.filter((param) => !Object.hasOwn(value, param)).sort(byBytes);
+  const missing = params.filter((param) => !Object.hasOwn(value, param)).sort(compareUtf8);
   const unexpected = Object.keys(value)
     .filter((param) => !params.includes(param))
-    .sort(byBytes);
+    .sort(compareUtf8);
   const parts = [
     ...(missing.length > 0 ? [`${name} needs ${missing.join(", ")}`] : []),
     ...(unexpected.length > 0 ? [`${name} does not take ${unexpected.join(", ")}`] : []),
   ];
   if (parts.length > 0) scope.report({ path: [paramsKey], message: parts.join("; ") });
-}
-
-/** The order of strings in reports (WO-GEN-19). */
-function byBytes(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left, "utf8"), Buffer.from(right, "utf8"));
 }
 
 /** `update_columns` as code calls it: `updateColumns`. */

@@ -1,5 +1,5 @@
+import { compareUtf8 } from "@sinks/core";
 import type { BuiltWrite, Form, Query } from "../render/built-write.js";
-import { compareUtf8 } from "../value/utf8-order.js";
 import type { Run } from "./runs.js";
 
 /** The writes of one statement: those from `from` up to, not including, `to`, all of one form. */

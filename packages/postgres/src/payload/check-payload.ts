@@ -1,9 +1,9 @@
 import type { ValidationError } from "@sinks/core";
+import { isPlainRecord } from "@sinks/core";
 import type { Operation } from "../render/built-write.js";
 import { isPlainIdentifier, isQuotableIdentifier, type TableName, tableParts } from "./identifier.js";
 import type { PostgresPayload, Predicate, Row, UpsertPayload } from "./payload.js";
 import { rejectPayload } from "./payload-rejection.js";
-import { isPlainRecord } from "./plain-record.js";
 
 /** What the form of a payload depends on besides the payload. */
 export interface PayloadSettings {

@@ -1,8 +1,7 @@
-import { isSinkError } from "@sinks/core";
+import { isPlainRecord, isSinkError } from "@sinks/core";
 import { checkPayload, type PayloadSettings } from "../payload/check-payload.js";
 import { isJsonText } from "../payload/json-text.js";
 import type { PostgresPayload } from "../payload/payload.js";
-import { isPlainRecord } from "../payload/plain-record.js";
 import type { TargetTable } from "../payload/target-table.js";
 import type { PayloadBuilder } from "../render/build.js";
 import type { TableTypes } from "../value/column-type.js";

@@ -1,6 +1,6 @@
+import { compareUtf8 } from "@sinks/core";
 import type { TablePayload } from "../payload/payload.js";
 import type { TargetTable } from "../payload/target-table.js";
-import { compareUtf8 } from "../value/utf8-order.js";
 
 /** The names of a payload by what becomes of them. */
 export interface ShapeNames {

@@ -1,9 +1,9 @@
+import { compareUtf8 } from "@sinks/core";
 import { rejectPayload } from "../payload/payload-rejection.js";
 import type { BoundValue, BuiltWrite, Form } from "../render/built-write.js";
 import { createSingleForm } from "../render/single-form.js";
 import { paramText } from "../value/param-value.js";
 import type { NulPolicy } from "../value/scalar-text.js";
-import { compareUtf8 } from "../value/utf8-order.js";
 import { ValueFault } from "../value/value-fault.js";
 import type { NamedStatement, NamedStatements } from "./named-statement.js";
 

@@ -1,6 +1,6 @@
+import { compareUtf8 } from "@sinks/core";
 import { maximumParameters } from "../render/maximum-parameters.js";
 import { castName, type ParamType, parseParamType, scalarTypes } from "../value/param-type.js";
-import { compareUtf8 } from "../value/utf8-order.js";
 import { findPlaceholders, type Placeholder } from "./placeholders.js";
 import { LexicalFault, lexSql, type Token } from "./sql-lexer.js";
 import { faultAt, type StatementFault } from "./statement-fault.js";

@@ -1,5 +1,4 @@
-import { isNumberToken } from "@sinks/core";
-import { isPlainRecord } from "../payload/plain-record.js";
+import { isNumberToken, isPlainRecord } from "@sinks/core";
 import { ValueFault } from "./value-fault.js";
 
 /** What becomes of U+0000, which no text of PostgreSQL holds (WO-VAL-04). */
