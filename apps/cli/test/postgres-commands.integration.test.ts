@@ -61,19 +61,55 @@ test("WO-ENV-01, FW-LED-07 ddl: what it prints makes the tables that the sink ne
   expect(await scene.sql("SELECT count(*) FROM sinks_messages, sinks_ledger")).toEqual([["1"]]);
 });
 
+test("WO-GEN-17, WO-ERR-05 what a write map lacks ends no start: everything is held, and stored once it is there", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  const statements = { touch: "UPDATE latest SET n = n + 1 WHERE key = :key" };
+  const configuration = await scene.configure({ ...upsert, statements });
+  await scene.job.publish([{ subject: `${scene.job.prefix}.a`, body: JSON.stringify({ key: 1, n: 2 }) }]);
+  await using cli = scene.start("run", configuration);
+  await scene.red(/upsert latest: .*42P01.*sinks doctor/);
+  await scene.sql("CREATE TABLE latest (key int, n int); GRANT ALL ON latest TO sinks");
+  await scene.red(/upsert latest: .*42P10/);
+  await scene.sql("CREATE UNIQUE INDEX ON latest (key)");
+  await scene.settled(1);
+  expect([cli.running(), await scene.deadLetters()]).toEqual([true, 0]);
+  expect(await scene.sql("SELECT key, n FROM latest")).toEqual([["1", "2"]]);
+});
+
+test("WO-PGS-14, WO-GEN-17 a statement that calls a procedure runs, and no check takes it for a fault", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  await scene.sql(
+    "CREATE TABLE notes (n int); GRANT ALL ON notes TO sinks",
+    "CREATE PROCEDURE note(n int) LANGUAGE sql AS $$ INSERT INTO notes VALUES (n) $$",
+  );
+  const configuration = await scene.configure({
+    statements: { note: "CALL note(:n::int)" },
+    write: [{ op: "statement", statement: "note", params: { n: ":payload.n" } }],
+    verify_statements: true,
+    on_zero_rows: "fail",
+  });
+  const { exitCode, of } = await checks(scene, configuration);
+  expect([exitCode, of("sink.tables")?.status]).toEqual([0, "pass"]);
+  await scene.job.publish([{ subject: `${scene.job.prefix}.a`, body: JSON.stringify({ n: 7 }) }]);
+  const run = await ran(scene, "run", configuration, "--once");
+  expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining("would be refused")]);
+  expect(await scene.sql("SELECT n FROM notes")).toEqual([["7"]]);
+  expect(await scene.deadLetters()).toBe(0);
+});
+
 test("FW-CLI-06, WO-ERR-05 doctor: what is missing in the database, each with the statement that mends it, and nothing is changed", async () => {
   await using scene = await postgresCase(nats, postgres);
   const whole = await scene.configure({});
   const absent = await checks(scene, whole);
   expect([absent.exitCode, absent.of("sink.tables")?.remedy]).toEqual([3, expect.stringContaining("CREATE TABLE")]);
   expect(absent.of("sink.connection")).toMatchObject({ status: "pass", message: expect.stringContaining("PostgreSQL") });
+  const refused = await ran(scene, "run", whole, "--once");
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("CREATE TABLE")]);
   await scene.sql("CREATE TABLE latest (key int, n int)", "GRANT ALL ON latest TO sinks");
   const mapped = await scene.configure(upsert);
   const keyless = await checks(scene, mapped);
   const remedy = keyless.of("sink.tables")?.remedy ?? "";
   expect([keyless.exitCode, remedy]).toEqual([3, 'CREATE UNIQUE INDEX ON "latest" ("key")']);
-  const refused = await ran(scene, "run", mapped, "--once");
-  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(remedy)]);
   await scene.sql(remedy);
   const mended = await checks(scene, mapped);
   expect([mended.exitCode, mended.of("sink.tables")?.status]).toEqual([0, "pass"]);

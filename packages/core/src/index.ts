@@ -27,7 +27,7 @@ export {
 } from "./connector/define-connector.js";
 export type { InventoryAbility, InventoryReport, InventoryRequest } from "./connector/inventory.js";
 export type { PlanAbility, PlannedMessage, PlannedRun, PlannedWrite, PlanRequest, SinkPlan } from "./connector/plan.js";
-export type { Check, CheckStatus, PreflightAbility } from "./connector/preflight.js";
+export type { Check, CheckStatus, PreflightAbility, PreflightOccasion } from "./connector/preflight.js";
 export type { Sink, SinkContext, WriteContext, WriteOutcome } from "./connector/sink.js";
 export { createEnvelope, type EnvelopeFields, type GivenHeaders } from "./envelope/create-envelope.js";
 export type { Envelope } from "./envelope/envelope.js";

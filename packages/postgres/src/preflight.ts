@@ -1,4 +1,4 @@
-import type { Check } from "@sinks/core";
+import type { Check, PreflightOccasion } from "@sinks/core";
 import type { Sessions } from "./connection/session.js";
 import { query } from "./connection/session-query.js";
 import { ledgerStatements } from "./ledger/ledger-table.js";
@@ -9,18 +9,28 @@ import { readTableFacts } from "./table/table-facts.js";
 import type { TableFault } from "./table/table-fault.js";
 import type { WriteMode } from "./write-mode.js";
 
-/** Checks the database without writing: the login, TLS, durability, tables, columns, keys and rights (FW-CLI-06). */
+/** What is to be checked, and for what. */
+export interface DestinationInquiry {
+  readonly mode: WriteMode;
+  readonly options: PostgresOptions;
+  readonly occasion: PreflightOccasion;
+}
+
+/**
+ * Checks the database without writing: the login, TLS, durability, tables, columns, keys and rights (FW-CLI-06). Before a
+ * start only tables of the sink's own: what others lack holds messages until it is mended (WO-GEN-17, WO-ERR-05).
+ */
 export async function checkDestination(
   sessions: Sessions,
-  mode: WriteMode,
-  options: PostgresOptions,
+  { mode, options, occasion }: DestinationInquiry,
   signal: AbortSignal,
 ): Promise<readonly Check[]> {
+  const asksTables = occasion === "inspection" || mode.ownsTables;
   return [
     await connectionCheck(sessions, signal),
     tlsCheck(options),
     await durabilityCheck(sessions, signal),
-    ...faultChecks("tables", "tables, columns, keys and rights are as needed", await mode.faults(sessions, signal)),
+    ...(asksTables ? faultChecks("tables", "tables, columns, keys and rights are as needed", await mode.faults(sessions, signal)) : []),
     ...(options.ledger.enabled
       ? faultChecks("ledger", "the ledger's table is there or can be made", await ledgerFaults(sessions, options, signal))
       : []),

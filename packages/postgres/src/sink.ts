@@ -19,6 +19,7 @@ import {
   type PlanAbility,
   type PlanRequest,
   type PreflightAbility,
+  type PreflightOccasion,
   type RetrySafetyAbility,
   type Sink,
   type SinkContext,
@@ -228,9 +229,9 @@ class PostgresSinkInstance implements PostgresSink {
   }
 
   /** Needs no start and changes nothing. */
-  preflight(signal: AbortSignal): Promise<readonly Check[]> {
+  preflight(signal: AbortSignal, occasion: PreflightOccasion = "inspection"): Promise<readonly Check[]> {
     const { mode, options } = this.parts;
-    return this.withClient(signal, (client) => checkDestination(client, mode, options, signal));
+    return this.withClient(signal, (client) => checkDestination(client, { mode, options, occasion }, signal));
   }
 
   ddl(): readonly string[] {

@@ -31,6 +31,8 @@ export interface Preview {
 
 /** One way from messages to writes: whole messages into a table, or payloads made by a write map or a handler. */
 export interface WriteMode {
+  /** True when the tables are the sink's own, which must fit before it starts (WO-ERR-05). */
+  readonly ownsTables: boolean;
   /** Checks and prepares the destination; throws `ConfigurationError` for what only the operator can mend. */
   start(sessions: Sessions, signal: AbortSignal, telemetry: Telemetry): Promise<void>;
   /** Makes the tables that are missing, as far as this mode has tables of its own. */

@@ -107,6 +107,26 @@ describe("zero rows", () => {
     expect(server.ids).toEqual([]);
   });
 
+  it("WO-PG-08 a command that does not say how many rows it touched, as CALL, touched some as far as anybody knows", async () => {
+    const server = new FakeServer();
+    server.touched = () => null;
+    const { words } = await execute(server, batchOf(...rows(strict, "a", "b")));
+    expect(words).toEqual(["applied", "applied"]);
+  });
+
+  it.each([null, { pipeline: "p", table: '"ledger"' }])(
+    "WO-PG-08 `warn` is told of a batch that was taken apart too: ledger %j",
+    async (ledger) => {
+      const server = new FakeServer();
+      server.touched = misses("a");
+      const lenient = fakeForm("parcels", { operation: "update", maximumRows: 1, onZeroRows: "warn" });
+      const messages = batchOf([fakeWrite(lenient, "a")], [fakeWrite(lenient, "b")], [fakeWrite(strict, "a")]);
+      const { words, seen } = await execute(server, messages, { settings: { ledger } });
+      expect(words).toEqual(["applied", "applied", "permanent"]);
+      expect(seen.events.filter(({ event }) => event === "a write matched no row")).toHaveLength(1);
+    },
+  );
+
   it("WO-PG-08 `warn` is a success and one warning", async () => {
     const server = new FakeServer();
     server.touched = () => 0;

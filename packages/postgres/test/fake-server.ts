@@ -57,7 +57,7 @@ export class FakeServer implements Sessions {
   /** SQLSTATE of a COMMIT that is refused, or ROLLBACK for the tag of a transaction that was in fact rolled back. */
   judgeCommit: (rows: readonly FakeRow[]) => string | null = () => null;
   /** Rows that a statement touches. */
-  touched: (rows: readonly FakeRow[]) => number = (rows) => rows.length;
+  touched: (rows: readonly FakeRow[]) => number | null = (rows) => rows.length;
   /** Loses the connection in front of a query of a pipeline; with `behind` after the whole pipeline, whose replies are lost. All of it was sent, or `sent`. */
   lose:
     | ((pipeline: readonly string[], count: number) => { readonly at: number; readonly behind?: boolean; readonly sent?: number } | null)

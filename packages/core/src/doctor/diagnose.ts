@@ -112,7 +112,7 @@ async function sinkChecks(sink: Sink, configuration: Configuration): Promise<rea
   if (!hasPreflight(sink))
     return [skipped(id, `connector "${configuration.sink.type}" has no checks of its own`, "try it out: sinks test-sink")];
   try {
-    const checks = await within(startLimit(configuration), (signal) => sink.preflight(signal));
+    const checks = await within(startLimit(configuration), (signal) => sink.preflight(signal, "inspection"));
     return checks.map((check) => ({ ...check, id: `${id}.${check.id}` }));
   } catch (error) {
     const reason = isErrorKind(error, "SinksError") ? error.message : "an unexpected error";

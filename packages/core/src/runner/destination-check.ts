@@ -16,7 +16,7 @@ export class DestinationCheck {
   /** Rejects with a `ConfigurationError` that names what failed with its remedy, or with what kept the sink from asking. */
   async ask(sink: Sink, signal: AbortSignal): Promise<void> {
     if (!hasPreflight(sink)) return;
-    const checks = await sink.preflight(signal);
+    const checks = await sink.preflight(signal, "start");
     for (const check of checks) if (check.status === "warn") this.#warn(check);
     const failed = checks.filter(({ status }) => status === "fail");
     if (failed.length > 0) throw new ConfigurationError(failed.map(textOf).join("; "));

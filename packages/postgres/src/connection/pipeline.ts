@@ -24,7 +24,7 @@ export class Pipeline implements Submittable {
   #rows: (readonly (string | null)[])[] = [];
   #tag = "";
   #command = "";
-  #count = 0;
+  #count: number | null = null;
   #failure: { code: string | null; error: unknown } | null = null;
   #handed = 0;
   #synced = false;
@@ -100,16 +100,16 @@ export class Pipeline implements Submittable {
       this.#tag = text;
       const [, command = text, count] = /^(.*?)(?: \d+)? (\d+)$/.exec(text) ?? [];
       this.#command = command;
-      this.#count = Number(count ?? 0);
+      this.#count = count === undefined ? null : Number(count);
     }
     this.#complete(this.#command, this.#count);
   }
 
   handleEmptyQuery(): void {
-    this.#complete("", 0);
+    this.#complete("", null);
   }
 
-  #complete(command: string, count: number): void {
+  #complete(command: string, count: number | null): void {
     this.#done.push({ command, count, rows: this.#rows.length === 0 ? noRows : this.#rows });
     if (this.#rows.length > 0) this.#rows = [];
   }

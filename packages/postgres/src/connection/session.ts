@@ -4,8 +4,8 @@ import type { Query } from "../render/built-write.js";
 export interface QueryResult {
   /** Command tag without its counts: `INSERT`, `COMMIT`, `ROLLBACK`. */
   readonly command: string;
-  /** Rows that the command touched. */
-  readonly count: number;
+  /** Rows that the command touched; null for a command that does not say, as CALL. */
+  readonly count: number | null;
   /** Rows that came back, each value as the server's text. */
   readonly rows: readonly (readonly (string | null)[])[];
 }

@@ -41,6 +41,7 @@ const noTypes: BatchPlan["types"] = new Map();
  * primary key, so that a conflict with any other unique index is an error and never taken for a message that is there.
  */
 export class EnvelopeMode implements WriteMode, Recognition {
+  readonly ownsTables = true;
   readonly #options: EnvelopeModeOptions;
   readonly #rows: EnvelopeRows;
   /** The table for a subject, where a token chooses it. */

@@ -48,7 +48,10 @@ export async function executeUnit(parts: UnitParts, messages: readonly MessageWr
   if (isolated.has(failure.course) && segment.writes.length > 1) {
     reportIsolation(parts.ports.telemetry, segment, failure);
     const { conversation, outcomes, settings } = parts;
-    return new Isolation({ conversation, outcomes, settings, halving }, messages).run(failure);
+    const isolation = new Isolation({ conversation, outcomes, settings, halving }, messages);
+    const end = await isolation.run(failure);
+    reportUnmatched(parts.ports.telemetry, isolation.unmatched);
+    return end;
   }
   parts.outcomes.failed(messages, failure.course === "timed_out" ? unavailableError(failure) : writeError(failure));
   return endsBatch(failure) ? failure : null;

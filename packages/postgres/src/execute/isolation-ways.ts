@@ -1,6 +1,7 @@
 import type { Query } from "../render/built-write.js";
 import { type Application, applySegment, commitTransaction, unmatchedOf } from "./apply-segment.js";
 import type { BatchOutcomes, OutcomesMark } from "./batch-outcomes.js";
+import type { Chunk } from "./chunks.js";
 import { control } from "./control.js";
 import type { Conversation } from "./conversation.js";
 import type { MessageWrites, Segment } from "./segment.js";
@@ -23,6 +24,9 @@ export interface IsolationWay {
   abandon(): Abandoned;
 }
 
+/** Takes note of statements of durable segments that matched no row where that is worth a warning (WO-PG-08). */
+export type NoteUnmatched = (unmatched: readonly Chunk[]) => void;
+
 /** Messages whose outcomes were taken back. */
 export interface Abandoned {
   readonly applied: readonly MessageWrites[];
@@ -35,18 +39,27 @@ export class OwnTransactions implements IsolationWay {
   readonly full = false;
   readonly #conversation: Conversation;
   readonly #outcomes: BatchOutcomes;
+  readonly #noteUnmatched: NoteUnmatched;
   readonly #application: () => Omit<Application, "halving" | "deferred">;
 
-  constructor(conversation: Conversation, outcomes: BatchOutcomes, application: () => Omit<Application, "halving" | "deferred">) {
+  constructor(
+    conversation: Conversation,
+    outcomes: BatchOutcomes,
+    noteUnmatched: NoteUnmatched,
+    application: () => Omit<Application, "halving" | "deferred">,
+  ) {
     this.#conversation = conversation;
     this.#outcomes = outcomes;
+    this.#noteUnmatched = noteUnmatched;
     this.#application = application;
   }
 
   async apply(segment: Segment, halving: boolean): Promise<SegmentFailure | null> {
-    const { failure } = await applySegment(this.#conversation, segment, { ...this.#application(), halving, deferred: true });
-    if (failure === null) this.#outcomes.applied(segment.messages);
-    return failure;
+    const { failure, unmatched } = await applySegment(this.#conversation, segment, { ...this.#application(), halving, deferred: true });
+    if (failure !== null) return failure;
+    this.#outcomes.applied(segment.messages);
+    this.#noteUnmatched(unmatched);
+    return null;
   }
 
   async commit(): Promise<null> {
@@ -63,14 +76,17 @@ export class SharedTransaction implements IsolationWay {
   readonly inTransactions = false;
   readonly #conversation: Conversation;
   readonly #outcomes: BatchOutcomes;
+  readonly #noteUnmatched: NoteUnmatched;
   readonly #limits: readonly Query[];
+  #unmatched: Chunk[] = [];
   #mark: OutcomesMark | null = null;
   #tried = new Set<MessageWrites>();
   #savepoints = 0;
 
-  constructor(conversation: Conversation, outcomes: BatchOutcomes, limits: readonly Query[]) {
+  constructor(conversation: Conversation, outcomes: BatchOutcomes, noteUnmatched: NoteUnmatched, limits: readonly Query[]) {
     this.#conversation = conversation;
     this.#outcomes = outcomes;
+    this.#noteUnmatched = noteUnmatched;
     this.#limits = limits;
   }
 
@@ -89,6 +105,7 @@ export class SharedTransaction implements IsolationWay {
     if (sent.failure === null && missing === undefined) {
       this.#conversation.owe(control.releaseSegment);
       this.#outcomes.applied(segment.messages);
+      this.#unmatched.push(...unmatchedOf(segment, sent, "warn"));
       return null;
     }
     this.#conversation.owe(control.undoSegment, control.releaseSegment);
@@ -99,6 +116,7 @@ export class SharedTransaction implements IsolationWay {
     if (this.#mark === null) return null;
     const refusal = await commitTransaction(this.#conversation);
     if (refusal !== null) return segmentFailure(nothing, null, refusal.failure, refusal.ended);
+    this.#noteUnmatched(this.#unmatched);
     this.#begin();
     return null;
   }
@@ -117,6 +135,7 @@ export class SharedTransaction implements IsolationWay {
 
   #begin(): void {
     this.#mark = null;
+    this.#unmatched = [];
     this.#tried = new Set();
     this.#savepoints = 0;
   }

@@ -1,6 +1,7 @@
 import type { SinkError } from "@sinks/core";
 import type { Query } from "../render/built-write.js";
 import type { BatchOutcomes } from "./batch-outcomes.js";
+import type { Chunk } from "./chunks.js";
 import { limitCommands } from "./control.js";
 import type { Conversation } from "./conversation.js";
 import type { ExecutionSettings } from "./execution-settings.js";
@@ -37,8 +38,11 @@ const searchMs = 1000;
 export class Isolation {
   readonly #parts: IsolationParts;
   readonly #messages: readonly MessageWrites[];
+  /** Statements that matched no row where that is worth a warning. */
+  readonly #unmatched: Chunk[] = [];
   readonly #verdicts = new Map<MessageWrites, Verdict>();
   readonly #planRenewed = new Set<MessageWrites>();
+  readonly #noteUnmatched = (unmatched: readonly Chunk[]) => void this.#unmatched.push(...unmatched);
   #way: IsolationWay;
   /** What is still to be tried, the next on top. */
   #stack: (readonly MessageWrites[])[] = [];
@@ -51,7 +55,11 @@ export class Isolation {
     this.#parts = parts;
     this.#messages = messages;
     this.#halving = parts.halving;
-    this.#way = new SharedTransaction(parts.conversation, parts.outcomes, this.#limits());
+    this.#way = new SharedTransaction(parts.conversation, parts.outcomes, this.#noteUnmatched, this.#limits());
+  }
+
+  get unmatched(): readonly Chunk[] {
+    return this.#unmatched;
   }
 
   /** Settles the messages; answers the failure that ended it before all of them had their turn. */
@@ -167,7 +175,11 @@ export class Isolation {
   #toTransactions(): void {
     const { conversation, outcomes, settings } = this.#parts;
     const { ledger, maximumChunkBytes } = settings;
-    this.#way = new OwnTransactions(conversation, outcomes, () => ({ limits: this.#limits(), ledger, maximumChunkBytes }));
+    this.#way = new OwnTransactions(conversation, outcomes, this.#noteUnmatched, () => ({
+      limits: this.#limits(),
+      ledger,
+      maximumChunkBytes,
+    }));
   }
 
   #limits(): readonly Query[] {

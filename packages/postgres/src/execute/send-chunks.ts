@@ -20,8 +20,8 @@ export interface Sending {
 
 /** How the sending of a segment ended. */
 export interface Sent {
-  /** Rows that each statement touched; 0 for none of a statement that was halved. */
-  readonly counts: readonly number[];
+  /** Rows that each statement touched; null where nobody says: for a statement that was halved, or a CALL. */
+  readonly counts: readonly (number | null)[];
   /** What the last command said. */
   readonly last: QueryResult | null;
   readonly failure: SessionFailure | null;
@@ -40,7 +40,7 @@ export async function sendChunks(conversation: Conversation, segment: Segment, s
   for (const chunk of chunks) queries.push(chunkQuery(writes, chunk));
   queries.push(...after);
   const { done, failure, ended } = await conversation.send(queries);
-  const counts: number[] = [];
+  const counts: (number | null)[] = [];
   for (let index = before.length; index < done.length && counts.length < chunks.length; index += 1) {
     counts.push((done[index] as QueryResult).count);
   }
@@ -49,18 +49,18 @@ export async function sendChunks(conversation: Conversation, segment: Segment, s
 }
 
 async function sendOneByOne(conversation: Conversation, { writes, chunks }: Segment, { before, after }: Sending): Promise<Sent> {
-  const counts: number[] = [];
+  const counts: (number | null)[] = [];
   let waiting = before;
   for (const chunk of chunks) {
     const mayRepeat = chunk.form.cutsAtRepeatedConflict && chunk.to - chunk.from > 1;
     let failure: SessionFailure | null;
     if (mayRepeat) {
       failure = await sendHalving(conversation, waiting, chunk, writes);
-      counts.push(0);
+      counts.push(null);
     } else {
       const reply = await conversation.send([...waiting, chunkQuery(writes, chunk)]);
       failure = reply.failure;
-      counts.push(reply.done.at(-1)?.count ?? 0);
+      counts.push(reply.done.at(-1)?.count ?? null);
     }
     waiting = [];
     if (failure !== null) return { counts, last: null, failure, ended: false, chunk };

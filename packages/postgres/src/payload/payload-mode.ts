@@ -39,6 +39,7 @@ interface Checked {
 
 /** Writes the payloads that a write map or a handler makes of each message. */
 export class PayloadMode implements WriteMode {
+  readonly ownsTables = false;
   readonly #parts: PayloadModeParts;
   /** What a source made that is not asked again to answer for its batch. */
   readonly #made = new WeakMap<Envelope, readonly Checked[]>();

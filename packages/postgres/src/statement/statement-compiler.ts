@@ -7,6 +7,8 @@ import { faultAt, type StatementFault } from "./statement-fault.js";
 
 /** A statement as the server gets it. */
 export interface CompiledSql {
+  /** The keyword that it begins with, in small letters. */
+  readonly command: string;
   readonly text: string;
   /** Names of the placeholders, in the order of `$1`, `$2`, … */
   readonly names: readonly string[];
@@ -32,7 +34,7 @@ export function compileStatement(sql: string, params: Readonly<Record<string, st
   try {
     const tokens = lexSql(sql);
     checkCharacters(sql);
-    checkCommand(sql, tokens);
+    const command = checkedCommand(sql, tokens);
     const placeholders = findPlaceholders(sql, tokens);
     const names = [...new Set(placeholders.map(({ name }) => name))];
     const surplus = names[maximumParameters];
@@ -41,7 +43,7 @@ export function compileStatement(sql: string, params: Readonly<Record<string, st
     const faults = types === null ? [] : paramFaults(names, types);
     if (faults.length > 0) return { compiled: null, fault: null, params: faults };
     const declared = types === null ? null : names.map((name) => types.get(name) as ParamType);
-    return { compiled: { text: render(sql, placeholders, names, declared), names, types: declared } };
+    return { compiled: { command, text: render(sql, placeholders, names, declared), names, types: declared } };
   } catch (error) {
     if (!(error instanceof LexicalFault)) throw error;
     return { compiled: null, fault: faultAt(sql, error.offset, error.message), params: [] };
@@ -56,16 +58,18 @@ function checkCharacters(sql: string): void {
 }
 
 /** One command of a kind that writes or calls, and nothing after its semicolon (WO-PGS-01, -13, -14). */
-function checkCommand(sql: string, tokens: readonly Token[]): void {
+function checkedCommand(sql: string, tokens: readonly Token[]): string {
   const code = tokens.filter(({ kind }) => kind !== "space" && kind !== "comment");
   const [first] = code;
   if (first === undefined || sql[first.start] === ";") throw new LexicalFault("the statement is empty", 0);
-  if (first.kind !== "identifier" || !commands.has(sql.slice(first.start, first.end).toLowerCase())) {
+  const command = sql.slice(first.start, first.end).toLowerCase();
+  if (first.kind !== "identifier" || !commands.has(command)) {
     throw new LexicalFault("a statement begins with INSERT, UPDATE, DELETE, MERGE, WITH, SELECT or CALL", first.start);
   }
   const end = code.findIndex(({ kind, start }) => kind === "symbol" && sql[start] === ";");
   const after = end === -1 ? undefined : code[end + 1];
   if (after !== undefined) throw new LexicalFault("a statement is one command: nothing may follow its semicolon", after.start);
+  return command;
 }
 
 function startOf(placeholders: readonly Placeholder[], name: string): number {
