@@ -315,3 +315,15 @@ test("WO-GEN-09 WO-PG-06 FW-MAP-04 values that a write map gives are judged mess
     ["9007199254740993", null],
   ]);
 });
+
+test("FW-MAP-01 FW-MAP-06 FW-CLI-07 a message that writes nothing leaves its record in a ledger, so that it is not missed", async () => {
+  const url = await server.createDatabase();
+  await run(url, "CREATE TABLE log (n int)");
+  const write = [{ when: { subject: "events.a" }, each: ":payload.lines", table: "log", data: { n: ":item" } }];
+  await using sink = await startSink({ url, write, no_write_match: "ignore", ledger: { enabled: true } });
+  const messages = [message(1, { lines: [7] }), message(2, { lines: [] }), message(3, {}, { subject: "events.b" })];
+  expect(kinds(await sink.writeBatch(messages, writeContext()))).toEqual(["stored", "stored", "stored"]);
+  expect(kinds(await sink.writeBatch([message(4, { lines: [] })], writeContext()))).toEqual(["stored"]);
+  expect(await sink.lookup?.([...messages, message(4), message(5)], writeContext().signal)).toEqual([true, true, true, true, false]);
+  expect(await rows(url, "SELECT n FROM log")).toEqual([["7"]]);
+});

@@ -21,7 +21,7 @@ export async function executeBatch(
 ): Promise<readonly WriteOutcome[]> {
   const { ordered, lanes, onPoison, signal } = context;
   const outcomes = new BatchOutcomes(messages.length, { afterFailure: settings.afterFailure, ordered, lanes, onPoison });
-  const going = admit(messages, outcomes);
+  const going = admit(messages, outcomes, settings.ledger !== null);
   if (going.length > 0) {
     let lent = false;
     const work = sessions.use(signal, async (session) => {
@@ -46,13 +46,16 @@ export async function executeBatch(
   return result;
 }
 
-/** Settles what needs no sending, in order; the messages that may be sent. */
-function admit(messages: readonly MessageWrites[], outcomes: BatchOutcomes): readonly MessageWrites[] {
+/**
+ * Settles what needs no sending, in order; the messages that may be sent. A message that asks for nothing still leaves its record in a
+ * ledger, so that `verify` finds it.
+ */
+function admit(messages: readonly MessageWrites[], outcomes: BatchOutcomes, recorded: boolean): readonly MessageWrites[] {
   const going: MessageWrites[] = [];
   for (const message of messages) {
     if (!outcomes.mayGo(message)) continue;
     if (message.refused !== null) outcomes.failed([message], message.refused);
-    else if (message.writes.length === 0) outcomes.applied([message]);
+    else if (message.writes.length === 0 && !recorded) outcomes.applied([message]);
     else going.push(message);
   }
   return going;

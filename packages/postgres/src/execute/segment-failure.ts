@@ -1,4 +1,5 @@
 import type { SessionFailure } from "../connection/session.js";
+import { driverError } from "../driver-error.js";
 import type { Form } from "../render/built-write.js";
 import type { Chunk } from "./chunks.js";
 import { type Course, courseOf } from "./failure-course.js";
@@ -39,8 +40,17 @@ export function segmentFailure(segment: Segment, chunk: Chunk | null, failure: S
     form: named?.form ?? null,
     culprits,
     payloads: chunk === null || culprits?.length !== 1 ? null : payloadsOf(segment, chunk, culprits[0] as MessageWrites),
-    maybeApplied: course === "lost" && ended,
+    maybeApplied: course === "lost" && ended && !isRolledBack(chunk, failure),
   };
+}
+
+/**
+ * True when the server itself said why it ends the session before this statement was complete: its transaction is rolled back,
+ * and what follows in the pipeline, a COMMIT too, is never looked at. A named statement may have committed in between by
+ * itself, as a CALL may.
+ */
+function isRolledBack(chunk: Chunk | null, failure: SessionFailure | null): boolean {
+  return chunk !== null && chunk.form.operation !== "statement" && failure !== null && driverError(failure.error).severity !== null;
 }
 
 function culpritsOf(segment: Segment, chunk: Chunk): readonly MessageWrites[] {
