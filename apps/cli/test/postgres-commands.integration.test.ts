@@ -137,6 +137,26 @@ test("FW-CLI-05, FW-CLI-02 test-sink: passes, and says by code and without a sec
   }
 });
 
+test("FW-CLI-01, WO-OB-01, WO-OB-02 probe: what would be written and how, by the types of the table, and nothing is", async () => {
+  await using scene = await postgresCase(nats, postgres);
+  await scene.sql("CREATE TABLE latest (key int PRIMARY KEY, n int[])", "GRANT ALL ON latest TO sinks");
+  await scene.job.publish([1, 2, 1].map((key) => ({ subject: `${scene.job.prefix}.a`, body: JSON.stringify({ key, n: [key, 7] }) })));
+  const configuration = await scene.configure(upsert);
+  const { exitCode, stdout, stderr } = await ran(scene, "probe", configuration, "1", "2", "3", "--show-values", "--format", "json");
+  expect(exitCode, stderr).toBe(0);
+  const rendered = expect.stringContaining('INSERT INTO "latest" ("key", "n") VALUES');
+  const write = (values: readonly string[], chunk: number) => ({
+    writes: [{ destination: "latest", extras: { op: "upsert", conflict: ["key"] }, rendered, value_count: 2, values, run: 0, chunk }],
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    messages: [write(["1", "{1,7}"], 0), write(["2", "{2,7}"], 0), write(["1", "{1,7}"], 1)],
+    retry_safety: { answer: "safe" },
+  });
+  const hidden = await ran(scene, "probe", configuration, "2", "--format", "json");
+  expect([hidden.exitCode, hidden.stdout.includes("{2,7}")]).toEqual([0, false]);
+  expect(await scene.sql("SELECT count(*) FROM latest")).toEqual([["0"]]);
+});
+
 test("FW-CLI-07, WO-ENV-05 verify: tells a row that is gone, and says that a plain write map cannot be verified", async () => {
   await using scene = await postgresCase(nats, postgres);
   await scene.sql(...ledgerMode.schema, "GRANT ALL ON events TO sinks");

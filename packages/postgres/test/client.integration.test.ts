@@ -226,6 +226,16 @@ test("WO-GEN-20 handlers have a pool between start and stop, which connects when
   await expect(client.use(never, async () => undefined)).rejects.toMatchObject({ name: "NotAttemptedError" });
 });
 
+test("WO-PG-34 an idle connection of the handlers' pool that is terminated ends nothing but itself", async () => {
+  await using client = await startClient(login({ application_name: "idle_pool", connections: 1 }));
+  const pool = client.pool as NonNullable<typeof client.pool>;
+  const { rows } = await pool.query("SELECT pg_backend_pid() AS pid");
+  expect([pool.idleCount, pool.listenerCount("error")]).toEqual([1, 1]);
+  await value(client, `SELECT pg_terminate_backend(${rows[0].pid})`);
+  await eventually(() => pool.totalCount === 0, { deadlineMs: 5000, what: "the pool to drop its connection" });
+  expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+});
+
 test("stop ends idle and working connections, and those who wait", async () => {
   await using observer = await startClient(login());
   const client = await startClient(login({ connections: 1, application_name: "stopping" }));

@@ -52,6 +52,14 @@ test("results carry command, count and rows as text", async () => {
   ]);
 });
 
+test("WO-PG-32 also a text without parameters is parsed as one command, which the simple protocol does not ask for", async () => {
+  await using client = await startClient({ url, connections: 1 });
+  for (const prepare of [true, false]) {
+    const { failure } = await client.use(never, (session) => session.pipeline([{ text: "SELECT 1; SELECT 2", values: [], prepare }]));
+    expect([failure?.kind, failure?.code]).toEqual(["server", "42601"]);
+  }
+});
+
 test("WO-PG-24 a thousand updates go as one pipeline, parsed once", async () => {
   await using client = await startClient({ url, connections: 1 });
   await run(client, "INSERT INTO t SELECT i, '' FROM generate_series(0, 999) i");
