@@ -1,4 +1,6 @@
+import { isSecret } from "@sinks/core";
 import { z } from "zod";
+import { parseConnectionUrl } from "./connection/connection-url.js";
 import { tableParts } from "./payload/identifier.js";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -20,7 +22,13 @@ const given = (value: unknown) => value !== undefined && value !== null;
  */
 export function optionFaults(defaults: Given): z.core.$ZodCheck<Given> {
   return z.superRefine<Given>((options, context) => {
-    const faults = [...addressFaults(options), ...tlsFaults(options), ...modeFaults(options, defaults)];
+    const faults = [
+      ...addressFaults(options),
+      ...urlFaults(options),
+      ...tlsFaults(options),
+      ...ledgerFaults(options),
+      ...modeFaults(options, defaults),
+    ];
     for (const { path, message } of faults) context.addIssue({ code: "custom", path: [...path], message });
   });
 }
@@ -38,6 +46,25 @@ function addressFaults(options: Given): OptionFault[] {
   if (missing.length === 2 && others.every((name) => name === "port"))
     return [{ path: ["url_env"], message: "is needed: the address, as `url`, `url_env`, or `host` and `user`" }];
   return missing.map((name) => ({ path: [name], message: "is needed, or the whole address as `url` or `url_env`" }));
+}
+
+/** What is wrong with an address that stands in the file itself; one of the environment is read at start. */
+function urlFaults({ url }: Given): OptionFault[] {
+  if (!isSecret(url)) return [];
+  try {
+    parseConnectionUrl(url);
+    return [];
+  } catch (error) {
+    return [{ path: ["url"], message: error instanceof Error ? error.message.replace(/^sink\.url: /, "") : "cannot be read" }];
+  }
+}
+
+function ledgerFaults({ ledger, table, write }: Given): OptionFault[] {
+  const { enabled, table: own } = ledger as Given;
+  const tables = write === undefined ? [table] : (write as readonly Given[]).map((rule) => rule["table"]);
+  return enabled === true && tables.includes(own)
+    ? [{ path: ["ledger", "table"], message: "is a table that messages are written to; the ledger needs one of its own" }]
+    : [];
 }
 
 function tlsFaults({ tls }: Given): OptionFault[] {

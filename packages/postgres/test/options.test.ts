@@ -60,6 +60,10 @@ test.each([
   [{ ...url, table: "a.b.c" }, "table: must be `t` or `schema.t`"],
   [{ ...url, table_by: { token: 1, allow: ["a", "b-c"] } }, "table_by.allow.1: must be a plain name"],
   [{ ...url, ledger: { table: 'x"' } }, "ledger.table: must be"],
+  [{ url: "mysql://u@h/d" }, "url: the address must look like postgres://"],
+  [{ url: "postgres://u@h/d?sslmode=require" }, "url: the address carries sslmode; set sink.tls.mode"],
+  [{ ...url, ledger: { enabled: true, table: "sinks_messages" } }, "ledger.table: is a table that messages are written to"],
+  [{ ...url, ledger: { enabled: true, table: "t" }, write: [{ table: "t", data: ":payload" }] }, "ledger.table: is a table"],
   [{ ...url, connections: 33 }, "connections: "],
 ])("WO-OPT-01 options that do not go together are named: %j", (given, fault) => {
   expect(faults(given).join("\n")).toContain(fault);
