@@ -327,3 +327,29 @@ test("FW-MAP-01 FW-MAP-06 FW-CLI-07 a message that writes nothing leaves its rec
   expect(await sink.lookup?.([...messages, message(4), message(5)], writeContext().signal)).toEqual([true, true, true, true, false]);
   expect(await rows(url, "SELECT n FROM log")).toEqual([["7"]]);
 });
+
+test("WO-ERR-05 a table of whole messages that is lost is an outage that says what makes it; one that the message chose is its own fault", async () => {
+  const url = await server.createDatabase();
+  await using one = await startSink({ url, auto_create: true });
+  await run(url, "DROP TABLE sinks_messages");
+  const [outcome] = (await one.writeBatch([message(1)], writeContext())) ?? [];
+  expect([outcome?.name, outcome?.message]).toEqual(["DestinationUnavailableError", expect.stringMatching(/42P01.*sinks ddl/)]);
+  await using many = await startSink({ url, auto_create: true, table_by: { token: 2, allow: ["a", "b"] } });
+  await run(url, "DROP TABLE b");
+  const outcomes = await many.writeBatch([message(1), message(2, {}, { subject: "events.b" }), message(3)], writeContext());
+  expect(kinds(outcomes)).toEqual(["stored", "PermanentSinkError", "stored"]);
+});
+
+test("WO-GEN-12 a message refused before anything is sent lists what became of each of its payloads", async () => {
+  const url = await server.createDatabase();
+  await run(url, "CREATE TABLE t (a int)");
+  const good = { op: "insert", table: "t", data: { a: 1 } } as const;
+  const refusals = [{ op: "insert", table: "t", data: {} } as const, { op: "statement", statement: "unknown" } as const];
+  for (const refused of refusals) {
+    await using sink = await startSink({ url }, { handler: () => [good, refused, good] });
+    const [outcome] = (await sink.writeBatch([message(1)], writeContext())) ?? [];
+    expect(outcome?.message).toMatch(/^payload 2 of 3: .*; payload 1 not attempted; payload 3 not attempted$/);
+    expect(outcome?.name).toBe("ValidationError");
+  }
+  expect(await rows(url, "SELECT * FROM t")).toEqual([]);
+});

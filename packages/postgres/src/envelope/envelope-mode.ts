@@ -85,7 +85,8 @@ export class EnvelopeMode implements WriteMode, Recognition {
   async plan(messages: readonly Envelope[]): Promise<BatchPlan> {
     const plans = messages.map((message): MessagePlan => {
       try {
-        return [this.#rows.row(message, this.#formOf(message))];
+        const row = this.#rows.row(message, this.#formOf(message));
+        return [this.#options.table_by === null ? row : { ...row, namesFromMessage: true }];
       } catch (error) {
         if (isSinkError(error)) return error;
         throw error;

@@ -5,6 +5,7 @@ import type { SegmentFailure } from "./segment-failure.js";
 /** The outcome of messages that failed so, as long as nothing else is known about their neighbours (WO-ERR). */
 export function writeError(failed: SegmentFailure): SinkError {
   if (failed.course === "isolate") return permanentError(failed);
+  if (failed.course === "schema") return unavailableError(failed);
   return reported(failed) ?? permanentError(failed);
 }
 
@@ -20,12 +21,18 @@ export function unavailableError(failed: SegmentFailure): SinkError {
   const error = reported(failed);
   return error === null
     ? new DestinationUnavailableError(labelOf(failed))
-    : new DestinationUnavailableError(error.message, optionsOf(error));
+    : new DestinationUnavailableError(`${error.message}${remedyOf(failed)}`, optionsOf(error));
 }
 
 /** What the server or the session said; null where a write matched no row. */
 function reported(failed: SegmentFailure): SinkError | null {
   return failed.failure === null ? null : toPostgresError(failed.failure, labelOf(failed), failed.maybeApplied);
+}
+
+/** A table of the sink's own is made by statements that the sink knows (WO-ERR-05). */
+function remedyOf({ form, failure }: SegmentFailure): string {
+  const isMissing = failure?.code === "42P01" || failure?.code === "3F000";
+  return form?.operation === "envelope" && isMissing ? "; `sinks ddl` prints the statement that makes the table" : "";
 }
 
 function labelOf({ form, payloads }: SegmentFailure): string {

@@ -16,6 +16,7 @@ import { checkPayload, type PayloadSettings } from "./check-payload.js";
 import { quoteTable } from "./identifier.js";
 import type { PostgresPayload } from "./payload.js";
 import type { PayloadSource, SourcedPayload } from "./payload-source.js";
+import { refusedPayload } from "./refused-payload.js";
 import { type RetrySafety, retrySafety } from "./retry-safety.js";
 import { targetFaults } from "./target-check.js";
 import type { TargetTable } from "./target-table.js";
@@ -139,9 +140,13 @@ export class PayloadMode implements WriteMode {
   #check(message: Envelope, sourced: readonly SourcedPayload[]): readonly Checked[] {
     const { source, builder, settings } = this.#parts;
     const checked: Checked[] = [];
-    for (const { payload: given, rule } of sourced) {
-      const payload = source.compiled && !rule.namesFromMessage ? (given as PostgresPayload) : checkPayload(given, settings);
-      checked.push({ payload, table: builder.table(payload), namesFromMessage: rule.namesFromMessage });
+    for (const [index, { payload: given, rule }] of sourced.entries()) {
+      try {
+        const payload = source.compiled && !rule.namesFromMessage ? (given as PostgresPayload) : checkPayload(given, settings);
+        checked.push({ payload, table: builder.table(payload), namesFromMessage: rule.namesFromMessage });
+      } catch (error) {
+        throw isSinkError(error) ? refusedPayload(error, index, sourced.length) : error;
+      }
     }
     if (!source.compiled) this.#made.set(message, checked);
     return checked;
@@ -151,12 +156,12 @@ export class PayloadMode implements WriteMode {
   #build(payloads: readonly Checked[], types: BuiltTypes, doubtful: Map<string, TableTypes | null>): MessagePlan {
     const { builder } = this.#parts;
     const writes: BuiltWrite[] = [];
-    for (const { payload, table, namesFromMessage } of payloads) {
+    for (const [index, { payload, table, namesFromMessage }] of payloads.entries()) {
       const known = table === null ? null : (types.get(table.text) ?? null);
       const built = builder.build(payload, known, namesFromMessage);
       if (isSinkError(built)) {
         if (table !== null && known !== null && !isSinkError(builder.build(payload, null))) doubtful.set(table.text, known);
-        return built;
+        return refusedPayload(built, index, payloads.length);
       }
       writes.push(built);
     }
