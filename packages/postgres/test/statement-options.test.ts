@@ -19,7 +19,7 @@ test("WO-PGS-01 WO-OPT-01 a statement is text, or text with what is said of it",
   const compiled = compileStatements(statements);
   expect(compiled.get("park_pallet")).toEqual({
     name: "park_pallet",
-    sql: { text: "UPDATE pallets SET lane = $1 WHERE code = $2", names: ["lane", "code"], types: null },
+    sql: { command: "update", text: "UPDATE pallets SET lane = $1 WHERE code = $2", names: ["lane", "code"], types: null },
     idempotent: false,
     onZeroRows: null,
   });
