@@ -60,7 +60,11 @@ export class Stage implements AsyncDisposable {
     const connection = await connect({ servers: urls, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
     const stage = new Stage(urls, connection, await jetstreamManager(connection), options);
     await stage.addStream();
-    if (options.deadLetters === true) await stage.manager.streams.add({ name: `${stage.name}_DEAD`, subjects: [`${stage.name}.dead`] });
+    if (options.deadLetters === true) {
+      // On one node alone they would go with it.
+      const replicas = { num_replicas: options.stream?.num_replicas ?? 1 };
+      await stage.manager.streams.add({ name: `${stage.name}_DEAD`, subjects: [`${stage.name}.dead`], ...replicas });
+    }
     return stage;
   }
 
