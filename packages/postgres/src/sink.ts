@@ -23,6 +23,7 @@ import {
   type RetrySafetyAbility,
   type Sink,
   type SinkContext,
+  type SinkError,
   type SinkPlan,
   type WriteContext,
   type WriteOutcome,
@@ -181,8 +182,10 @@ class PostgresSinkInstance implements PostgresSink {
     const work: MessageWrites[] = [];
     for (let index = 0; index < plans.length; index += 1) {
       const plan = plans[index] as (typeof plans)[number];
-      const key = settings.ledger === null ? null : (messages[index] as Envelope).idempotencyKey();
-      work.push(isSinkError(plan) ? { index, writes: [], refused: plan, key } : { index, writes: plan, refused: null, key });
+      const key = settings.ledger === null ? null : keyOf(messages[index] as Envelope);
+      if (isSinkError(plan)) work.push({ index, writes: [], refused: plan, key: null });
+      else if (isSinkError(key)) work.push({ index, writes: [], refused: key, key: null });
+      else work.push({ index, writes: plan, refused: null, key });
     }
     const tablesChanged: ExecutionPorts["tablesChanged"] = (table, ask) =>
       catalog.haveChanged(table === null ? types : new Map([[table, types.get(table) ?? null]]), ask);
@@ -299,6 +302,16 @@ class PostgresSinkInstance implements PostgresSink {
   #makeClient(options: PostgresOptions): PostgresClient {
     const { services, catalog } = this.parts;
     return new PostgresClient(options, { workingDirectory: services.workingDirectory, connected: () => catalog.doubtAll() });
+  }
+}
+
+/** The key of a message in the ledger, or the error of that message alone when it has none (FW-ENV-08). */
+function keyOf(message: Envelope): string | SinkError {
+  try {
+    return message.idempotencyKey();
+  } catch (error) {
+    if (isSinkError(error)) return error;
+    throw error;
   }
 }
 

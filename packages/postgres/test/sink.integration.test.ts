@@ -353,3 +353,12 @@ test("WO-GEN-12 a message refused before anything is sent lists what became of e
   }
   expect(await rows(url, "SELECT * FROM t")).toEqual([]);
 });
+
+test("FW-ENV-08 FW-LED-01 a message without a key is refused alone, its neighbours are written", async () => {
+  const url = await server.createDatabase();
+  await run(url, "CREATE TABLE log (n text)");
+  await using sink = await startSink({ url, write: [{ table: "log", data: { n: ":subject" } }], ledger: { enabled: true } });
+  const withheld = message(2, "", { streamSequence: null, headers: [["Nats-Msg-Size", "5"]] });
+  expect(kinds(await sink.writeBatch([message(1), withheld, message(3)], writeContext()))).toEqual(["stored", "ValidationError", "stored"]);
+  expect(await rows(url, "SELECT count(*) FROM log")).toEqual([["2"]]);
+});
